@@ -1,0 +1,198 @@
+//! What an entry grants its plugin.
+
+use std::path::Path;
+
+use super::keys::{Keys, choices_hint};
+use super::paths::{Paths, Target};
+use super::read::{choice, list, string, words};
+use super::report::{Findings, shown};
+use super::spec::{Access, DataGrants, FileGrant, Permissions};
+use super::yaml::Node;
+
+/// Data capabilities that have a name but no guard in this version.
+const DATA_LATER: [&str; 15] = [
+    "append_delegation",
+    "append_labels",
+    "read_agent",
+    "read_claims",
+    "read_client",
+    "read_delegated_tokens",
+    "read_delegation",
+    "read_inbound_credentials",
+    "read_labels",
+    "read_permissions",
+    "read_roles",
+    "read_subject",
+    "read_teams",
+    "read_workload",
+    "write_headers",
+];
+
+/// Reads `permissions:`. `is_wasm` is unknown while the entry's kind is.
+pub(super) fn read(
+    node: Option<&Node>,
+    is_wasm: Option<bool>,
+    paths: Paths,
+    findings: &mut Findings,
+) -> Permissions {
+    let mut permissions = Permissions::default();
+    let Some(fields) = node.and_then(|node| Keys::PERMISSIONS.read(node, findings)) else {
+        return permissions;
+    };
+    if let Some(node) = fields.get("files") {
+        for item in list(node, "permissions.files", "grants", findings).unwrap_or_default() {
+            if let Some(grant) = file_grant(item, is_wasm, paths, &permissions.files, findings) {
+                permissions.files.push(grant);
+            }
+        }
+    }
+    if let Some(node) = fields.get("env") {
+        permissions.env = words(node, "permissions.env", "names", findings, env_name);
+    }
+    if let Some(node) = fields.get("data") {
+        permissions.data = data(node, findings);
+    }
+    permissions
+}
+
+fn env_name(node: &Node, name: &str, findings: &mut Findings) -> bool {
+    let good = !name.contains('=');
+    if !good {
+        let message = format!("permissions.env: not a variable's name: {}", shown(name));
+        let hint = "write the name alone; its value comes from the environment of the gateway";
+        findings.error(&node.at, message, Some(hint.into()));
+    }
+    good
+}
+
+fn data(node: &Node, findings: &mut Findings) -> DataGrants {
+    const READ_HEADERS: &str = "read_headers";
+    let names = words(
+        node,
+        "permissions.data",
+        "capabilities",
+        findings,
+        |item, name, findings| {
+            if DATA_LATER.contains(&name) {
+                let message = format!("not supported yet: permissions.data {name}");
+                findings.error(
+                    &item.at,
+                    message,
+                    Some(format!("possible values: {READ_HEADERS}")),
+                );
+            } else if name != READ_HEADERS {
+                let message = format!("unknown permissions.data: {}", shown(name));
+                let hint = choices_hint(name, [READ_HEADERS].into_iter(), "values");
+                findings.error(&item.at, message, Some(hint));
+            }
+            name == READ_HEADERS
+        },
+    );
+    DataGrants {
+        read_headers: !names.is_empty(),
+    }
+}
+
+fn file_grant(
+    node: &Node,
+    is_wasm: Option<bool>,
+    paths: Paths,
+    earlier: &[FileGrant],
+    findings: &mut Findings,
+) -> Option<FileGrant> {
+    const ACCESS: [(&str, Access); 2] = [("read", Access::Read), ("read_write", Access::ReadWrite)];
+    let fields = Keys::FILE_GRANT.read(node, findings)?;
+    // The sandbox of a component knows folders only; Landlock takes files too.
+    let to = if is_wasm == Some(true) {
+        Target::Folder
+    } else {
+        Target::Either
+    };
+    let host = match fields.get("host") {
+        Some(host) => paths.read(host, "permissions.files.host", to, findings),
+        None => {
+            let hint = "write {host: ./data, guest: /data, access: read}";
+            findings.error(
+                &node.at,
+                "missing key: permissions.files.host".into(),
+                Some(hint.into()),
+            );
+            None
+        }
+    };
+    let access = match fields.get("access") {
+        Some(access) => choice(access, "permissions.files.access", &ACCESS, &[], findings),
+        None => Some(Access::Read),
+    };
+    let guest = match (fields.get("guest"), is_wasm) {
+        (Some(guest), Some(true) | None) => guest_path(guest, findings),
+        (Some(guest), Some(false)) => same_path(guest, host.as_deref(), paths, findings),
+        (None, Some(true)) => {
+            let hint = "write the path the plugin sees, for example guest: /data";
+            findings.error(
+                &node.at,
+                "missing key: permissions.files.guest".into(),
+                Some(hint.into()),
+            );
+            None
+        }
+        (None, _) => host
+            .as_ref()
+            .map(|host| host.to_string_lossy().into_owned()),
+    };
+    let (host, guest, access) = (host?, guest?, access?);
+    if earlier.iter().any(|grant| grant.guest == guest) {
+        let message = format!("permissions.files: granted twice: {}", shown(&guest));
+        let at = fields
+            .get("guest")
+            .or(fields.get("host"))
+            .map_or(&node.used, |guest| &guest.used);
+        findings.error(at, message, Some("keep one of them".into()));
+        return None;
+    }
+    Some(FileGrant {
+        host,
+        guest,
+        access,
+    })
+}
+
+/// Where a component sees a folder: absolute, without steps upwards, without a slash at its end.
+fn guest_path(node: &Node, findings: &mut Findings) -> Option<String> {
+    let text = string(node, "permissions.files.guest", findings)?;
+    let steps = || text.split('/').skip(1);
+    if !text.starts_with('/')
+        || text.chars().any(char::is_control)
+        || steps().any(|step| step == "." || step == "..")
+    {
+        let message = format!(
+            "permissions.files.guest: not an absolute path: {}",
+            shown(text)
+        );
+        let hint = "write a path from the root without . and .., for example /data";
+        findings.error(&node.at, message, Some(hint.into()));
+        return None;
+    }
+    let steps: Vec<_> = steps().filter(|step| !step.is_empty()).collect();
+    Some(format!("/{}", steps.join("/")))
+}
+
+/// A Python plugin runs in the host's own file system, so its paths cannot have other names.
+fn same_path(
+    node: &Node,
+    host: Option<&Path>,
+    paths: Paths,
+    findings: &mut Findings,
+) -> Option<String> {
+    let text = string(node, "permissions.files.guest", findings)?;
+    let host = host?;
+    if paths.base_dir.join(text) == host {
+        return Some(host.to_string_lossy().into_owned());
+    }
+    let message = format!(
+        "permissions.files.guest: a Python plugin sees the host's paths, not {}",
+        shown(text)
+    );
+    findings.error(&node.at, message, Some("remove guest".into()));
+    None
+}

@@ -1,0 +1,77 @@
+//! A plugin's own `config:` as JSON. What it means is the plugin's affair; that it is JSON is ours.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Number, Value as JsonValue};
+
+use super::read::expected;
+use super::report::{Findings, shown};
+use super::yaml::{Node, Value};
+use crate::Json;
+
+/// Reads `config:`, which must be a mapping.
+pub(super) fn read(node: &Node, findings: &mut Findings) -> Json {
+    if !matches!(node.value, Value::Mapping(_)) {
+        expected(findings, node, "config", "a mapping");
+        return Json::object();
+    }
+    json(node, findings).map_or_else(Json::object, |value| Json::from_value(&value))
+}
+
+fn json(node: &Node, findings: &mut Findings) -> Option<JsonValue> {
+    Some(match &node.value {
+        Value::Null => JsonValue::Null,
+        Value::Bool(value) => JsonValue::Bool(*value),
+        Value::String(text) => JsonValue::String(text.clone()),
+        Value::Number(number) => {
+            let parsed = number
+                .json
+                .as_deref()
+                .and_then(|text| text.parse::<Number>().ok());
+            let Some(parsed) = parsed else {
+                let message = format!("config: not a JSON number: {}", shown(&number.text));
+                let hint = format!("write it in quotes: \"{}\"", shown(&number.text));
+                findings.error(&node.at, message, Some(hint));
+                return None;
+            };
+            JsonValue::Number(parsed)
+        }
+        Value::List(items) => {
+            // Every item is read, so that all problems are found.
+            let items: Vec<_> = items.iter().map(|item| json(item, findings)).collect();
+            JsonValue::Array(items.into_iter().collect::<Option<_>>()?)
+        }
+        Value::Mapping(pairs) => return object(pairs, findings),
+    })
+}
+
+fn object(pairs: &[(Node, Node)], findings: &mut Findings) -> Option<JsonValue> {
+    let mut map = Map::new();
+    let mut lines: HashMap<String, usize> = HashMap::new();
+    let mut good = true;
+    for (key, value) in pairs {
+        let value = json(value, findings);
+        // YAML keys need not be strings; JSON names are, so scalars are named by their text.
+        let name = match &key.value {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.text.clone(),
+            Value::Bool(value) => value.to_string(),
+            Value::Null => "null".into(),
+            Value::List(_) | Value::Mapping(_) => {
+                expected(findings, key, "a key of config", "a string");
+                good = false;
+                continue;
+            }
+        };
+        if let Some(line) = lines.get(&name) {
+            let message = format!("key written twice: {}, first on line {line}", shown(&name));
+            findings.error(&key.at, message, Some("keep one of them".into()));
+            good = false;
+            continue;
+        }
+        good &= value.is_some();
+        lines.insert(name.clone(), key.at.line);
+        map.insert(name, value.unwrap_or_default());
+    }
+    good.then_some(JsonValue::Object(map))
+}

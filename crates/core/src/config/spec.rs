@@ -1,0 +1,224 @@
+//! What a host is given to load: one [`PluginSpec`] per `plugins:` entry.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::defaults;
+use crate::Json;
+
+/// One plugin as the operator wants it, with every default filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PluginSpec {
+    /// The entry's name: not empty, no control characters, distinct in its configuration.
+    pub name: String,
+    /// What runs it, and where its code is.
+    pub kind: PluginKind,
+    /// The hooks it is asked at: distinct names of letters, digits, `_`, `.` and `-`.
+    pub hooks: Vec<String>,
+    /// When it runs and what its verdict may do.
+    pub mode: Mode,
+    /// Its place among the plugins of its mode; lower runs first.
+    pub priority: i32,
+    /// What a fault of it does.
+    pub on_error: OnError,
+    /// What one call, or one worker, may take.
+    pub limits: Limits,
+    /// What the operator granted; nothing by default.
+    pub permissions: Permissions,
+    /// The plugin's own `config:`, an object that nobody but the plugin judges. Numbers keep the
+    /// text they have in the file.
+    pub config: Json,
+    /// What the author says about it.
+    pub about: About,
+    /// The line of the entry in its file, from 1; 0 if it was made in code.
+    pub line: usize,
+    /// The folder of the configuration file.
+    pub base_dir: PathBuf,
+}
+
+impl PluginSpec {
+    /// A spec made in code: no hooks, no grants, the defaults of its kind for the rest.
+    pub fn new(name: impl Into<String>, kind: PluginKind) -> Self {
+        Self {
+            name: name.into(),
+            limits: kind.default_limits(),
+            kind,
+            hooks: Vec::new(),
+            mode: defaults::MODE,
+            priority: defaults::PRIORITY,
+            on_error: defaults::ON_ERROR,
+            permissions: Permissions::default(),
+            config: Json::object(),
+            about: About::default(),
+            line: 0,
+            base_dir: PathBuf::new(),
+        }
+    }
+}
+
+/// Which host runs a plugin, and what that host needs to find it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PluginKind {
+    /// A WebAssembly component.
+    Wasm {
+        /// The component's file.
+        component: PathBuf,
+    },
+    /// A Python class written for the legacy framework.
+    Python {
+        /// Its dotted path: `package.module.Class`.
+        class: String,
+        /// Requirement specifiers to install, one distribution each.
+        requirements: Vec<String>,
+        /// A requirements file to install; may come beside `requirements`.
+        requirements_file: Option<PathBuf>,
+        /// Folders the class may be imported from besides its environment; the configuration's
+        /// folder by default.
+        import_paths: Vec<PathBuf>,
+        /// The worker's current folder; the configuration's folder by default.
+        workdir: Option<PathBuf>,
+    },
+}
+
+impl PluginKind {
+    /// The host's name: `wasm` or `python`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Wasm { .. } => "wasm",
+            Self::Python { .. } => "python",
+        }
+    }
+
+    /// The limits of a plugin of this kind that names none.
+    #[must_use]
+    pub fn default_limits(&self) -> Limits {
+        match self {
+            Self::Wasm { .. } => Limits::wasm(),
+            Self::Python { .. } => Limits::python(),
+        }
+    }
+}
+
+/// When a plugin runs and what its verdict may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Mode {
+    /// One after another, each seeing the last payload; may change, ask and deny.
+    Sequential,
+    /// Not loaded.
+    Disabled,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sequential => "sequential",
+            Self::Disabled => "disabled",
+        })
+    }
+}
+
+/// What a plugin's fault does to the call. A fault never becomes a silent allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnError {
+    /// It is a denial with code `plugin_fault`.
+    Fail,
+    /// It is recorded, and the next plugin is asked.
+    Ignore,
+    /// It is recorded, the next plugin is asked, and this one is skipped from now on.
+    Disable,
+}
+
+impl fmt::Display for OnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fail => "fail",
+            Self::Ignore => "ignore",
+            Self::Disable => "disable",
+        })
+    }
+}
+
+/// What a plugin may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Deadline of one call, everything included; above zero, at most an hour.
+    pub timeout: Duration,
+    /// Memory of one instance (wasm) or of the worker (Python), in bytes; at least 1 MiB.
+    pub memory_bytes: u64,
+    /// Calls in flight, 1 to 65,536; more wait.
+    pub concurrency: u32,
+}
+
+/// What the operator granted a plugin. The default is nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Permissions {
+    /// Files and folders.
+    pub files: Vec<FileGrant>,
+    /// Names of environment variables it sees; distinct, not empty, without `=`.
+    pub env: Vec<String>,
+    /// Parts of a call it may read or change.
+    pub data: DataGrants,
+}
+
+/// One granted place in the file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileGrant {
+    /// The place on the host. A folder for a wasm plugin.
+    pub host: PathBuf,
+    /// The name the plugin sees: an absolute path, distinct among its grants. A Python plugin sees
+    /// the host's own path.
+    pub guest: String,
+    /// What it may do there.
+    pub access: Access,
+}
+
+/// What a plugin may do with a granted place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// Read and list.
+    Read,
+    /// Also write, make and remove.
+    ReadWrite,
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::ReadWrite => "read_write",
+        })
+    }
+}
+
+/// Parts of a call a plugin may see; each is off by default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DataGrants {
+    /// The payload's `headers`.
+    pub read_headers: bool,
+}
+
+/// What an entry says about its plugin. Only for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct About {
+    /// What it does.
+    pub description: Option<String>,
+    /// Who wrote it.
+    pub author: Option<String>,
+    /// Its version, as written.
+    pub version: Option<String>,
+    /// Words to find it by; distinct.
+    pub tags: Vec<String>,
+}

@@ -1,0 +1,261 @@
+//! [`Edits`]: what a plugin wants changed, checked one by one as it is asked for.
+//!
+//! Pointers and spans refer to the payload as the plugin received it. Edits must not touch each
+//! other, except splices of one string that do not overlap; apart from appends to one array their
+//! order does not matter. [`Edits::apply`] copies the text once, so that every value that was not
+//! touched keeps its source text.
+
+mod apply;
+mod tree;
+
+use serde::Serialize;
+
+use crate::document::Document;
+use crate::hooks::Shape;
+use crate::json::{Json, MAX_DEPTH};
+use crate::matcher::{Matcher, Span};
+use crate::pointer::Pointer;
+use crate::refusal::Refusal;
+use crate::scan;
+use tree::{Branch, Leaf, Node, Splice};
+
+/// What edits are checked against besides the document itself.
+#[derive(Debug, Clone, Copy)]
+pub struct EditRules {
+    /// Shape of the hook's payload, which an edit may not break.
+    pub shape: Shape,
+    /// Whether `/headers` may be edited.
+    pub headers: bool,
+    /// Size the payload may reach, in bytes.
+    pub max_bytes: u64,
+}
+
+/// The accepted edits of one call.
+#[derive(Debug, Clone)]
+pub struct Edits {
+    document: Document,
+    rules: EditRules,
+    root: Branch,
+    list: Vec<EditNote>,
+    /// Upper bound of the size after all edits.
+    bytes: u64,
+}
+
+/// One accepted edit as a record lists it: where and how large, never the value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EditNote {
+    /// `set`, `remove` or `splice`.
+    pub op: &'static str,
+    /// Where.
+    pub at: Pointer,
+    /// Bytes of JSON or, for a splice, of text put there.
+    pub bytes: u64,
+}
+
+impl Edits {
+    /// No edits yet, on `document`.
+    #[must_use]
+    pub fn new(document: Document, rules: EditRules) -> Self {
+        let bytes = document.size();
+        Self {
+            document,
+            rules,
+            root: Branch::default(),
+            list: Vec::new(),
+            bytes,
+        }
+    }
+
+    /// Whether nothing is to be changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The accepted edits in the order they were asked for.
+    #[must_use]
+    pub fn list(&self) -> &[EditNote] {
+        &self.list
+    }
+
+    /// The payload they refer to.
+    #[must_use]
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// Replaces the value, adds a member to an object, or appends to an array with `-`.
+    pub fn set(&mut self, at: &Pointer, value: Json) -> Result<(), Refusal> {
+        self.check_place(at)?;
+        self.rules.shape.allows_set(at, &value)?;
+        if at.tokens().len() + scan::depth(value.as_str()) > MAX_DEPTH {
+            return Err(Refusal::invalid(format!(
+                "{at} would nest deeper than {MAX_DEPTH}"
+            )));
+        }
+        let place = self.place(at)?;
+        let key = at.tokens().last().map_or(0, |key| key.len() as u64);
+        let added = value.as_str().len() as u64;
+        let (before, after) = match &place {
+            Place::Value(old) => (old.len() as u64, added),
+            Place::Member => (0, added + 2 * key + 4),
+            Place::Append => (0, added + 1),
+        };
+        let bytes = self.resized(before, after)?;
+        match place {
+            Place::Append => self.root.append(parent(at), value)?,
+            Place::Value(_) | Place::Member => self
+                .root
+                .insert(at.tokens(), Node::Leaf(Leaf::Set(value)))?,
+        }
+        self.accept("set", at, added, bytes);
+        Ok(())
+    }
+
+    /// Removes a member or an element.
+    pub fn remove(&mut self, at: &Pointer) -> Result<(), Refusal> {
+        self.check_place(at)?;
+        self.rules.shape.allows_remove(at)?;
+        let Place::Value(old) = self.place(at)? else {
+            return Err(Refusal::invalid(format!("nothing at {at} to remove")));
+        };
+        let bytes = self.resized(old.len() as u64, 0)?;
+        self.root.insert(at.tokens(), Node::Leaf(Leaf::Remove))?;
+        self.accept("remove", at, 0, bytes);
+        Ok(())
+    }
+
+    /// Replaces a stretch of a string.
+    pub fn splice(&mut self, at: &Span, replacement: &str) -> Result<(), Refusal> {
+        self.check_place(&at.at)?;
+        let Some(value) = self.document.get_string(&at.at) else {
+            return Err(Refusal::invalid(format!("no string at {}", at.at)));
+        };
+        let (start, end) = (at.start as usize, at.end as usize);
+        if start > end || !value.is_char_boundary(start) || !value.is_char_boundary(end) {
+            return Err(Refusal::invalid(format!(
+                "{start}..{end} is no stretch of the {} bytes at {}: both ends lie between two characters",
+                value.len(),
+                at.at
+            )));
+        }
+        let mut quoted = String::new();
+        scan::push_string(&mut quoted, replacement);
+        let bytes = self.resized((end - start) as u64, quoted.len() as u64 - 2)?;
+        let splice = Splice {
+            range: start..end,
+            replacement: replacement.into(),
+        };
+        self.root.splice(at.at.tokens(), splice)?;
+        self.accept("splice", &at.at, replacement.len() as u64, bytes);
+        Ok(())
+    }
+
+    /// Replaces every match in the string values at or below `under`; answers how many.
+    /// If one of them is refused none is made.
+    pub fn redact(
+        &mut self,
+        patterns: &Matcher,
+        under: &Pointer,
+        replacement: &str,
+    ) -> Result<u32, Refusal> {
+        let found = self.document.find(patterns, under, u32::MAX);
+        if found.over_budget || found.truncated {
+            return Err(Refusal::too_large(format!(
+                "more matches at or below {under} than can be held at once"
+            )));
+        }
+        let spans: Vec<Span> = found.hits.into_iter().map(|hit| hit.span).collect();
+        let mut trial = self.clone();
+        for span in &spans {
+            trial.splice(span, replacement)?;
+        }
+        *self = trial;
+        Ok(spans.len() as u32)
+    }
+
+    /// The payload with all edits made; the same text where there are none.
+    #[must_use]
+    pub fn apply(&self) -> Document {
+        self.apply_to(&self.document)
+    }
+
+    /// The edits made on a document that has the edited places as well, such as the payload of
+    /// which a plugin saw only a part.
+    #[must_use]
+    pub fn apply_to(&self, document: &Document) -> Document {
+        if self.is_empty() {
+            return document.clone();
+        }
+        Document::trusted(apply::apply(document.text(), &self.root).into())
+    }
+
+    fn accept(&mut self, op: &'static str, at: &Pointer, bytes: u64, total: u64) {
+        self.bytes = total;
+        self.list.push(EditNote {
+            op,
+            at: at.clone(),
+            bytes,
+        });
+    }
+
+    fn check_place(&self, at: &Pointer) -> Result<(), Refusal> {
+        if at.tokens().is_empty() {
+            return Err(Refusal::invalid(
+                "the whole payload cannot be replaced or removed; edit its members",
+            ));
+        }
+        if !self.rules.headers && at.starts_with("headers") {
+            return Err(Refusal::not_granted(format!(
+                "{at}: the plugin has no data grant `read_headers`"
+            )));
+        }
+        Ok(())
+    }
+
+    fn resized(&self, removed: u64, added: u64) -> Result<u64, Refusal> {
+        let bytes = (self.bytes + added).saturating_sub(removed);
+        if bytes > self.rules.max_bytes && added > removed {
+            return Err(Refusal::too_large(format!(
+                "the payload would have up to {bytes} bytes; at most {}",
+                self.rules.max_bytes
+            )));
+        }
+        Ok(bytes)
+    }
+
+    /// What is at the pointer, or may be put there.
+    fn place(&self, at: &Pointer) -> Result<Place<'_>, Refusal> {
+        let parent_at = parent(at)
+            .iter()
+            .fold(Pointer::root(), |mut pointer, token| {
+                pointer.push(token.clone());
+                pointer
+            });
+        let Some(container) = self.document.get(&parent_at) else {
+            return Err(Refusal::invalid(format!("{at}: nothing at its parent")));
+        };
+        let name = at.tokens().last().map_or("", String::as_str);
+        match (container.as_bytes().first(), self.document.get(at)) {
+            (Some(b'{' | b'['), Some(value)) => Ok(Place::Value(value)),
+            (Some(b'{'), None) => Ok(Place::Member),
+            (Some(b'['), None) if name == "-" => Ok(Place::Append),
+            (Some(b'['), None) => Err(Refusal::invalid(format!(
+                "{at}: the array has no such element; `-` appends"
+            ))),
+            _ => Err(Refusal::invalid(format!(
+                "{at}: its parent is neither object nor array"
+            ))),
+        }
+    }
+}
+
+enum Place<'a> {
+    Value(&'a str),
+    Member,
+    Append,
+}
+
+fn parent(at: &Pointer) -> &[String] {
+    at.tokens().split_last().map_or(&[], |(_, parent)| parent)
+}

@@ -1,0 +1,89 @@
+//! One pass over the text that copies what stays and writes what changes.
+
+use super::tree::{Branch, Leaf, Node, Splice};
+use crate::Json;
+use crate::scan::{self, Children};
+
+pub(super) fn apply(text: &str, root: &Branch) -> String {
+    let mut out = String::with_capacity(text.len() + 64);
+    let start = scan::skip_space(text.as_bytes(), 0);
+    container(text, start, root, &mut out);
+    out
+}
+
+fn container(text: &str, start: usize, branch: &Branch, out: &mut String) {
+    let object = text.as_bytes().get(start) == Some(&b'{');
+    out.push(if object { '{' } else { '[' });
+    let mut first = true;
+    let mut present = 0;
+    for (index, child) in Children::new(text, start).enumerate() {
+        let name = if object {
+            child.name(text)
+        } else {
+            index.to_string().into()
+        };
+        let edit = branch.children.get(name.as_ref());
+        present += usize::from(edit.is_some());
+        if matches!(edit, Some(Node::Leaf(Leaf::Remove))) {
+            continue;
+        }
+        separate(&mut first, out);
+        if let Some(key) = child.key {
+            out.push_str(&text[key]);
+            out.push(':');
+        }
+        match edit {
+            None | Some(Node::Leaf(Leaf::Remove)) => out.push_str(&text[child.value]),
+            Some(Node::Leaf(Leaf::Set(value))) => out.push_str(value.as_str()),
+            Some(Node::Leaf(Leaf::Splices(splices))) => spliced(&text[child.value], splices, out),
+            Some(Node::Branch(below)) => container(text, child.value.start, below, out),
+        }
+    }
+    if object && present < branch.children.len() {
+        added_members(text, start, branch, &mut first, out);
+    }
+    for value in &branch.appended {
+        separate(&mut first, out);
+        out.push_str(value.as_str());
+    }
+    out.push(if object { '}' } else { ']' });
+}
+
+fn added_members(text: &str, start: usize, branch: &Branch, first: &mut bool, out: &mut String) {
+    let there: std::collections::HashSet<_> = Children::new(text, start)
+        .map(|child| child.name(text))
+        .collect();
+    for (name, node) in &branch.children {
+        if let Node::Leaf(Leaf::Set(value)) = node
+            && !there.contains(name.as_str())
+        {
+            member(name, value, first, out);
+        }
+    }
+}
+
+fn member(name: &str, value: &Json, first: &mut bool, out: &mut String) {
+    separate(first, out);
+    scan::push_string(out, name);
+    out.push(':');
+    out.push_str(value.as_str());
+}
+
+fn separate(first: &mut bool, out: &mut String) {
+    if !std::mem::take(first) {
+        out.push(',');
+    }
+}
+
+fn spliced(quoted: &str, splices: &[Splice], out: &mut String) {
+    let old = scan::string_value(quoted);
+    let mut new = String::with_capacity(old.len());
+    let mut from = 0;
+    for splice in splices {
+        new.push_str(&old[from..splice.range.start]);
+        new.push_str(&splice.replacement);
+        from = splice.range.end;
+    }
+    new.push_str(&old[from..]);
+    scan::push_string(out, &new);
+}

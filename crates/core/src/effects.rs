@@ -1,0 +1,86 @@
+//! [`Effects`]: what a plugin leaves behind besides its verdict and its edits.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use crate::Json;
+use crate::request::StateMap;
+use crate::verdict::{header_map, set_header};
+
+/// Changes of a key-value map: a value to write, or none to remove the key.
+pub type Changes = IndexMap<String, Option<Json>>;
+
+/// What one plugin's answer leaves behind. Dropped whole when the call ends in a fault.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Effects {
+    /// Private state.
+    pub state: Changes,
+    /// Shared state.
+    pub shared: Changes,
+    /// The request's metadata, as later hooks of the request see it.
+    pub request_metadata: Changes,
+    /// Marks for the caller.
+    pub metadata: IndexMap<String, Json>,
+    /// Headers for the caller.
+    pub headers: Vec<(String, String)>,
+    /// Milliseconds the caller should wait before it tries again.
+    pub retry_after_ms: Option<u32>,
+    /// The result of a hook whose answer is not its payload.
+    pub result: Option<Json>,
+}
+
+/// The effects of all plugins of one hook, as the caller sees them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct OutcomeEffects {
+    /// Marks; of two with one key the later plugin's stands.
+    pub metadata: IndexMap<String, Json>,
+    /// Headers; names are compared without case, the last writer wins.
+    #[serde(with = "header_map")]
+    pub headers: Vec<(String, String)>,
+    /// The longest delay any plugin asked for.
+    pub retry_after_ms: Option<u32>,
+    /// Typed side-channel slots that changed.
+    pub extensions: IndexMap<String, Json>,
+    /// The last plugin's result.
+    pub result: Option<Json>,
+}
+
+impl OutcomeEffects {
+    /// Adds what one plugin left behind.
+    pub(crate) fn merge(&mut self, effects: &Effects) {
+        self.metadata.extend(
+            effects
+                .metadata
+                .iter()
+                .map(|(key, value)| (key.clone(), value.clone())),
+        );
+        for (name, value) in &effects.headers {
+            set_header(&mut self.headers, name, value);
+        }
+        self.retry_after_ms = self.retry_after_ms.max(effects.retry_after_ms);
+        if effects.result.is_some() {
+            self.result.clone_from(&effects.result);
+        }
+    }
+}
+
+/// Applies changes to a map.
+pub(crate) fn apply(changes: &Changes, map: &mut StateMap) {
+    for (key, change) in changes {
+        match change {
+            Some(value) => {
+                map.insert(key.clone(), value.clone());
+            }
+            None => {
+                map.shift_remove(key);
+            }
+        }
+    }
+}
+
+/// Bytes a map of state counts for: keys and JSON text.
+pub(crate) fn bytes(map: &StateMap) -> u64 {
+    map.iter()
+        .map(|(key, value)| (key.len() + value.as_str().len()) as u64)
+        .sum()
+}

@@ -1,0 +1,238 @@
+//! [`Entry`]: a loaded plugin with everything the operator said about it.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use futures::FutureExt as _;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout_at;
+
+use crate::config::defaults::{MAX_RESULT_BYTES, QUEUE_CALLS};
+use crate::config::{Mode, OnError};
+use crate::draft::Answer;
+use crate::fault::{Fault, FaultKind, Phase};
+use crate::plugin::{HookCall, Plugin, PluginInfo};
+use crate::verdict::Verdict;
+
+/// How long past the deadline a host that keeps deadlines itself gets to say so before its future is
+/// dropped: two rounds of a busy scheduler.
+const BACKSTOP: Duration = Duration::from_millis(250);
+
+/// A plugin as the pipeline sees it.
+pub(crate) struct Entry {
+    pub(crate) name: Arc<str>,
+    pub(crate) kind: &'static str,
+    pub(crate) hooks: Vec<String>,
+    pub(crate) mode: Mode,
+    pub(crate) priority: i32,
+    pub(crate) on_error: OnError,
+    pub(crate) timeout: Duration,
+    pub(crate) read_headers: bool,
+    pub(crate) digest: Option<Arc<str>>,
+    pub(crate) sandbox: Arc<str>,
+    pub(crate) plugin: Arc<dyn Plugin>,
+    disabled: AtomicBool,
+    slots: Semaphore,
+    concurrency: u32,
+    waiting: AtomicU32,
+    late: AtomicU64,
+}
+
+/// What one call came to, with its times.
+pub(crate) struct Called {
+    pub(crate) result: Result<Answer, Fault>,
+    pub(crate) queue: Duration,
+}
+
+impl Entry {
+    pub(crate) fn new(name: &str, plugin: Arc<dyn Plugin>, settings: EntrySettings) -> Self {
+        let info = plugin.describe();
+        Self {
+            name: name.into(),
+            kind: info.kind,
+            hooks: settings.hooks,
+            mode: settings.mode,
+            priority: settings.priority,
+            on_error: settings.on_error,
+            timeout: settings.timeout,
+            read_headers: settings.read_headers,
+            digest: info.digest.map(Into::into),
+            sandbox: info.sandbox.into(),
+            plugin,
+            disabled: AtomicBool::new(false),
+            slots: Semaphore::new(settings.concurrency as usize),
+            concurrency: settings.concurrency,
+            waiting: AtomicU32::new(0),
+            late: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn is_disabled(&self) -> bool {
+        self.disabled.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_disabled(&self, disabled: bool) {
+        self.disabled.store(disabled, Ordering::Release);
+    }
+
+    /// A legacy class sees headers as it does at home; anything else needs the grant.
+    pub(crate) fn sees_headers(&self) -> bool {
+        self.read_headers || self.kind == "python"
+    }
+
+    pub(crate) fn info(&self) -> PluginInfo {
+        let mut info = self.plugin.describe();
+        info.late_answers += self.late.load(Ordering::Relaxed);
+        info
+    }
+
+    /// Asks the plugin: a slot, the call, the deadline over both; panics become faults.
+    pub(crate) async fn call(&self, call: HookCall) -> Called {
+        let started = Instant::now();
+        let deadline = call.deadline;
+        let permit = match self.slot(deadline).await {
+            Ok(permit) => permit,
+            Err(fault) => {
+                return Called {
+                    result: Err(fault),
+                    queue: started.elapsed(),
+                };
+            }
+        };
+        let queue = started.elapsed();
+        let keeps = self.plugin.keeps_deadline();
+        let backstop = if keeps { deadline + BACKSTOP } else { deadline };
+        let answer = AssertUnwindSafe(async { self.plugin.call(call).await }).catch_unwind();
+        let result = match timeout_at(backstop.into(), answer).await {
+            Ok(Ok(Ok(_) | Err(_))) if !keeps && Instant::now() > deadline => {
+                self.late.fetch_add(1, Ordering::Relaxed);
+                Err(self.timed_out())
+            }
+            Ok(Ok(Ok(answer))) => self.accept(answer),
+            Ok(Ok(Err(fault))) => Err(fault),
+            Ok(Err(panic)) => Err(Fault::new(
+                FaultKind::PluginError,
+                format!("panicked: {}", panic_text(&*panic)),
+            )),
+            Err(_) => Err(self.timed_out()),
+        };
+        drop(permit);
+        Called { result, queue }
+    }
+
+    /// Ends the plugin once no call is under way.
+    pub(crate) async fn shutdown(&self) {
+        let all = self.slots.acquire_many(self.concurrency).await;
+        self.plugin.shutdown().await;
+        drop(all);
+    }
+
+    fn accept(&self, answer: Answer) -> Result<Answer, Fault> {
+        if answer.refused.has_edit() && !matches!(answer.verdict, Verdict::Deny(_)) {
+            return Err(Fault::new(
+                FaultKind::Protocol,
+                format!(
+                    "answered {} although an edit of its was refused",
+                    answer.verdict.decision()
+                ),
+            ));
+        }
+        let error = |problem: String| Fault::new(FaultKind::PluginError, problem);
+        match &answer.verdict {
+            Verdict::Deny(violation) => {
+                if violation.bytes() > MAX_RESULT_BYTES {
+                    return Err(Fault::new(
+                        FaultKind::ResponseTooLarge,
+                        format!(
+                            "its violation has {} bytes; at most {MAX_RESULT_BYTES}",
+                            violation.bytes()
+                        ),
+                    ));
+                }
+                violation.check().map_err(error)?;
+            }
+            Verdict::Ask(approval) if !approval.details.is_object() => {
+                return Err(error(
+                    "the details of its approval are not a JSON object".into(),
+                ));
+            }
+            Verdict::Ask(_) | Verdict::Allow => {}
+        }
+        Ok(answer)
+    }
+
+    fn timed_out(&self) -> Fault {
+        Fault::timeout(
+            Phase::Guest,
+            format!(
+                "no answer within {}",
+                humantime::format_duration(self.timeout)
+            ),
+        )
+    }
+
+    async fn slot(&self, deadline: Instant) -> Result<SemaphorePermit<'_>, Fault> {
+        if let Ok(permit) = self.slots.try_acquire() {
+            return Ok(permit);
+        }
+        let _place = Place::take(&self.waiting, &self.name)?;
+        match timeout_at(deadline.into(), self.slots.acquire()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            Ok(Err(_)) => Err(Fault::new(
+                FaultKind::Overloaded,
+                "the plugin is shutting down",
+            )),
+            Err(_) => Err(Fault::timeout(
+                Phase::Queue,
+                format!(
+                    "no free slot of {} within {}",
+                    self.concurrency,
+                    humantime::format_duration(self.timeout)
+                ),
+            )),
+        }
+    }
+}
+
+/// What the operator said about a plugin, or the defaults.
+pub(crate) struct EntrySettings {
+    pub(crate) hooks: Vec<String>,
+    pub(crate) mode: Mode,
+    pub(crate) priority: i32,
+    pub(crate) on_error: OnError,
+    pub(crate) timeout: Duration,
+    pub(crate) concurrency: u32,
+    pub(crate) read_headers: bool,
+}
+
+/// A place in a plugin's queue, given back on drop.
+struct Place<'a>(&'a AtomicU32);
+
+impl<'a> Place<'a> {
+    fn take(waiting: &'a AtomicU32, plugin: &str) -> Result<Self, Fault> {
+        if waiting.fetch_add(1, Ordering::AcqRel) >= QUEUE_CALLS {
+            waiting.fetch_sub(1, Ordering::AcqRel);
+            return Err(Fault::new(
+                FaultKind::Overloaded,
+                format!("{} calls already wait for {plugin}", QUEUE_CALLS),
+            ));
+        }
+        Ok(Self(waiting))
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
+}

@@ -1,0 +1,105 @@
+//! [`Request`]: one caller's journey through several hooks, and [`RequestView`], what a plugin sees of it.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use crate::Json;
+
+/// Who calls, as the front door tells with every call. Only state is carried from hook to hook;
+/// identity is taken from each call anew.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Request {
+    /// Ties the hooks of one request together; without it the call is a request of its own.
+    pub id: Option<String>,
+    /// The caller's id for this one call.
+    pub call_id: Option<String>,
+    /// A string or an object.
+    pub user: Option<Json>,
+    /// The legacy framework's `UserContext`, an object.
+    pub user_context: Option<Json>,
+    /// Tenant.
+    pub tenant_id: Option<String>,
+    /// Server.
+    pub server_id: Option<String>,
+    /// Content type.
+    pub content_type: Option<String>,
+    /// JSON object.
+    pub metadata: Option<Json>,
+    /// JSON object of typed side-channel slots.
+    pub extensions: Option<Json>,
+}
+
+impl Request {
+    /// A request with an id and nothing else.
+    #[must_use]
+    pub fn with_id(id: impl Into<String>) -> Self {
+        Self {
+            id: Some(id.into()),
+            ..Self::default()
+        }
+    }
+
+    /// A field of the caller's identity as JSON; none where the caller gave none or the field is unknown.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<Json> {
+        let string = |value: &Option<String>| value.as_deref().map(Json::string);
+        match name {
+            "user" => self.user.clone(),
+            "user_context" => self.user_context.clone(),
+            "tenant_id" => string(&self.tenant_id),
+            "server_id" => string(&self.server_id),
+            "content_type" => string(&self.content_type),
+            "metadata" => self.metadata.clone(),
+            _ => None,
+        }
+    }
+}
+
+/// Keys and values of state, in the order they were first written.
+pub type StateMap = IndexMap<String, Json>;
+
+/// What one plugin sees of a request during one call. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct RequestView {
+    pub(crate) caller: Arc<Request>,
+    pub(crate) private: Arc<StateMap>,
+    pub(crate) shared: Arc<StateMap>,
+    pub(crate) metadata: Arc<StateMap>,
+    /// Bytes of all state of the request, other plugins' private state included.
+    pub(crate) state_bytes: u64,
+}
+
+impl RequestView {
+    /// Who calls. The id is always there.
+    #[must_use]
+    pub fn caller(&self) -> &Request {
+        &self.caller
+    }
+
+    /// The request's id; the engine makes one for a caller that gave none.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        self.caller.id.as_deref().unwrap_or_default()
+    }
+
+    /// This plugin's own state.
+    #[must_use]
+    pub fn private(&self) -> &StateMap {
+        &self.private
+    }
+
+    /// What every plugin of the request shares.
+    #[must_use]
+    pub fn shared(&self) -> &StateMap {
+        &self.shared
+    }
+
+    /// What plugins added to the request's metadata; it goes over what the caller sent.
+    #[must_use]
+    pub fn metadata(&self) -> &StateMap {
+        &self.metadata
+    }
+}
