@@ -129,7 +129,7 @@ impl Config {
 }
 
 fn read_root(root: &Node, config: &mut Config, findings: &mut Findings) {
-    if matches!(root.value, Value::Null) {
+    if matches!(root.value, Value::Null) && root.at.span.is_empty() {
         let hint = "start with `plugins:` and one entry, or write `plugins: []`";
         return findings.error(&root.at, "the file is empty".into(), Some(hint.into()));
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::Json;
+use crate::json::{Json, MAX_DEPTH};
 use crate::matcher::{Matcher, Span};
 use crate::pointer::{self, Pointer};
 use crate::scan::{self, Children};
@@ -141,28 +141,46 @@ impl Document {
                 parent: None,
                 step: Step::Under(under),
             };
-            walk(&self.text, range, &path, visit);
+            walk(&self.text, range.start, &path, visit);
         }
     }
 
     /// Where the value at the pointer lies.
     pub(crate) fn locate(&self, at: &Pointer) -> Option<Range<usize>> {
         let bytes = self.text.as_bytes();
-        let start = scan::skip_space(bytes, 0);
-        let mut here = start..start;
+        if at.tokens().len() > MAX_DEPTH {
+            return None;
+        }
+        let mut start = scan::skip_space(bytes, 0);
         for token in at.tokens() {
-            let mut children = Children::new(&self.text, here.start);
-            let child = match bytes.get(here.start) {
-                Some(b'{') => children.find(|child| child.name(&self.text) == *token)?,
-                Some(b'[') => children.nth(pointer::index(token)?)?,
-                _ => return None,
+            start = self.child(start, token)?;
+        }
+        let end = scan::skip_value(bytes, start);
+        (end > start).then_some(start..end)
+    }
+
+    /// Where the named child of the container at `start` begins.
+    fn child(&self, start: usize, token: &str) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        let index = match bytes.get(start)? {
+            b'{' => None,
+            b'[' => Some(pointer::index(token)?),
+            _ => return None,
+        };
+        let mut children = Children::new(&self.text, start);
+        let mut count = 0;
+        while let Some((key, at)) = children.step() {
+            let here = match key {
+                Some(key) => scan::string_value(&self.text[key]) == *token,
+                None => index == Some(count),
             };
-            here = child.value;
+            if here {
+                return Some(at);
+            }
+            count += 1;
+            children.resume(scan::skip_value(bytes, at));
         }
-        if here.is_empty() {
-            here = start..scan::skip_value(bytes, start);
-        }
-        (!here.is_empty()).then_some(here)
+        None
     }
 
     fn children_at(&self, at: &Pointer, open: u8) -> Children<'_> {
@@ -196,33 +214,33 @@ impl Path<'_> {
     }
 }
 
+/// Visits the strings of the value that starts at `start`; answers the offset behind it, or none if
+/// `visit` wanted no more.
 fn walk(
     text: &str,
-    value: Range<usize>,
+    start: usize,
     path: &Path<'_>,
     visit: &mut dyn FnMut(&Path<'_>, &str) -> bool,
-) -> bool {
-    match text.as_bytes()[value.start] {
-        b'"' => visit(path, &scan::string_value(&text[value])),
-        b'{' | b'[' => Children::new(text, value.start)
-            .enumerate()
-            .all(|(index, child)| {
-                if !matches!(text.as_bytes()[child.value.start], b'"' | b'{' | b'[') {
-                    return true;
-                }
-                let step = child
-                    .key
-                    .map_or(Step::Index(index), |key| Step::Key(&text[key]));
-                walk(
-                    text,
-                    child.value,
-                    &Path {
-                        parent: Some(path),
-                        step,
-                    },
-                    visit,
-                )
-            }),
-        _ => true,
+) -> Option<usize> {
+    let bytes = text.as_bytes();
+    match bytes.get(start)? {
+        b'"' => {
+            let end = scan::skip_string(bytes, start);
+            visit(path, &scan::string_value(&text[start..end])).then_some(end)
+        }
+        b'{' | b'[' => {
+            let mut children = Children::new(text, start);
+            let mut index = 0;
+            while let Some((key, at)) = children.step() {
+                let path = Path {
+                    parent: Some(path),
+                    step: key.map_or(Step::Index(index), |key| Step::Key(&text[key])),
+                };
+                children.resume(walk(text, at, &path, visit)?);
+                index += 1;
+            }
+            Some(children.end())
+        }
+        _ => Some(scan::skip_value(bytes, start)),
     }
 }

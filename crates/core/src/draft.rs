@@ -11,7 +11,7 @@ use crate::plugin::HookCall;
 use crate::pointer::Pointer;
 use crate::refusal::{Refusal, Refusals};
 use crate::request::{RequestView, StateMap};
-use crate::verdict::{Approval, Verdict, Violation, is_header};
+use crate::verdict::{Approval, MAX_HEADERS, Verdict, Violation, is_header};
 
 /// What a plugin answered. Only a [`Draft`] makes one.
 #[derive(Debug, Clone)]
@@ -157,7 +157,7 @@ impl Draft {
     pub fn set_state(&mut self, key: &str, value: Option<Json>) -> Result<(), Refusal> {
         let old = self.state(key);
         self.resize_state(key, old, value.as_ref())?;
-        self.effects.state.insert(key.to_owned(), value);
+        write(&mut self.effects.state, self.request.private(), key, value);
         Ok(())
     }
 
@@ -165,7 +165,7 @@ impl Draft {
     pub fn set_shared(&mut self, key: &str, value: Option<Json>) -> Result<(), Refusal> {
         let old = self.shared(key);
         self.resize_state(key, old, value.as_ref())?;
-        self.effects.shared.insert(key.to_owned(), value);
+        write(&mut self.effects.shared, self.request.shared(), key, value);
         Ok(())
     }
 
@@ -173,7 +173,8 @@ impl Draft {
     pub fn set_request_metadata(&mut self, key: &str, value: Option<Json>) -> Result<(), Refusal> {
         let old = read(&self.effects.request_metadata, self.request.metadata(), key);
         self.resize_state(key, old, value.as_ref())?;
-        self.effects.request_metadata.insert(key.to_owned(), value);
+        let metadata = self.request.metadata();
+        write(&mut self.effects.request_metadata, metadata, key, value);
         Ok(())
     }
 
@@ -211,6 +212,12 @@ impl Draft {
             self.refused.note("header", crate::RefusalCode::Invalid);
             return Err(Refusal::invalid(format!(
                 "not an HTTP header: {name:?}: {value:?}"
+            )));
+        }
+        if self.effects.headers.len() >= MAX_HEADERS {
+            self.refused.note("header", crate::RefusalCode::TooLarge);
+            return Err(Refusal::too_large(format!(
+                "one answer sets at most {MAX_HEADERS} headers"
             )));
         }
         self.grow("header", name.len() + value.len())?;
@@ -287,5 +294,14 @@ fn read(changes: &Changes, map: &StateMap, key: &str) -> Option<Json> {
     match changes.get(key) {
         Some(change) => change.clone(),
         None => map.get(key).cloned(),
+    }
+}
+
+/// Notes a change. The removal of what is not there is none: it would cost memory no limit counts.
+fn write(changes: &mut Changes, map: &StateMap, key: &str, value: Option<Json>) {
+    if value.is_none() && !map.contains_key(key) {
+        changes.shift_remove(key);
+    } else {
+        changes.insert(key.to_owned(), value);
     }
 }

@@ -8,9 +8,12 @@
 mod apply;
 mod tree;
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use serde::Serialize;
 
-use crate::document::Document;
+use crate::document::{Document, MAX_FOUND_BYTES};
 use crate::hooks::Shape;
 use crate::json::{Json, MAX_DEPTH};
 use crate::matcher::{Matcher, Span};
@@ -48,7 +51,7 @@ pub struct EditNote {
     pub op: &'static str,
     /// Where.
     pub at: Pointer,
-    /// Bytes of JSON or, for a splice, of text put there.
+    /// Bytes of JSON or, for a splice, of text put there. A redaction is one splice a string.
     pub bytes: u64,
 }
 
@@ -94,11 +97,11 @@ impl Edits {
             )));
         }
         let place = self.place(at)?;
-        let key = at.tokens().last().map_or(0, |key| key.len() as u64);
+        let key = at.tokens().last().map_or(0, |key| quoted_bytes(key));
         let added = value.as_str().len() as u64;
         let (before, after) = match &place {
             Place::Value(old) => (old.len() as u64, added),
-            Place::Member => (0, added + 2 * key + 4),
+            Place::Member => (0, added + key + 2),
             Place::Append => (0, added + 1),
         };
         let bytes = self.resized(before, after)?;
@@ -139,16 +142,7 @@ impl Edits {
                 at.at
             )));
         }
-        let mut quoted = String::new();
-        scan::push_string(&mut quoted, replacement);
-        let bytes = self.resized((end - start) as u64, quoted.len() as u64 - 2)?;
-        let splice = Splice {
-            range: start..end,
-            replacement: replacement.into(),
-        };
-        self.root.splice(at.at.tokens(), splice)?;
-        self.accept("splice", &at.at, replacement.len() as u64, bytes);
-        Ok(())
+        self.splice_all(&at.at, vec![start..end], &replacement.into())
     }
 
     /// Replaces every match in the string values at or below `under`; answers how many.
@@ -159,19 +153,63 @@ impl Edits {
         under: &Pointer,
         replacement: &str,
     ) -> Result<u32, Refusal> {
-        let found = self.document.find(patterns, under, u32::MAX);
-        if found.over_budget || found.truncated {
-            return Err(Refusal::too_large(format!(
-                "more matches at or below {under} than can be held at once"
-            )));
-        }
-        let spans: Vec<Span> = found.hits.into_iter().map(|hit| hit.span).collect();
+        let replacement: Arc<str> = replacement.into();
         let mut trial = self.clone();
-        for span in &spans {
-            trial.splice(span, replacement)?;
+        let mut count = 0;
+        let mut held = 0;
+        let mut refused = None;
+        // One string at a time, so that the time it takes is that of the text and not of text times matches.
+        self.document.each_string(under, &mut |path, value| {
+            let mut ranges = Vec::new();
+            for (_, range) in patterns.find_iter(value) {
+                ranges.push(range);
+                held += size_of::<Splice>();
+                if held > MAX_FOUND_BYTES {
+                    break;
+                }
+            }
+            if ranges.is_empty() {
+                return true;
+            }
+            count += ranges.len();
+            let at = path.to_pointer();
+            held += at.heap_bytes();
+            if held > MAX_FOUND_BYTES {
+                refused = Some(Refusal::too_large(format!(
+                    "more matches at or below {under} than can be held at once"
+                )));
+            } else {
+                let result = trial.check_place(&at);
+                refused = result
+                    .and_then(|()| trial.splice_all(&at, ranges, &replacement))
+                    .err();
+            }
+            refused.is_none()
+        });
+        if let Some(refusal) = refused {
+            return Err(refusal);
         }
         *self = trial;
-        Ok(spans.len() as u32)
+        Ok(u32::try_from(count).unwrap_or(u32::MAX))
+    }
+
+    /// Replaces stretches of one string that lie in it, sorted and not overlapping.
+    fn splice_all(
+        &mut self,
+        at: &Pointer,
+        ranges: Vec<Range<usize>>,
+        replacement: &Arc<str>,
+    ) -> Result<(), Refusal> {
+        let count = ranges.len() as u64;
+        let removed = ranges.iter().map(|range| range.len() as u64).sum();
+        let bytes = self.resized(removed, count * (quoted_bytes(replacement) - 2))?;
+        let splices = ranges.into_iter().map(|range| Splice {
+            range,
+            replacement: Arc::clone(replacement),
+        });
+        self.root.splice(at.tokens(), splices.collect())?;
+        self.accept("splice", at, count * replacement.len() as u64, bytes);
+        Ok(())
     }
 
     /// The payload with all edits made; the same text where there are none.
@@ -254,6 +292,13 @@ enum Place<'a> {
     Value(&'a str),
     Member,
     Append,
+}
+
+/// Bytes of a text as a JSON string, quotes included.
+fn quoted_bytes(value: &str) -> u64 {
+    let mut quoted = String::with_capacity(value.len() + 2);
+    scan::push_string(&mut quoted, value);
+    quoted.len() as u64
 }
 
 fn parent(at: &Pointer) -> &[String] {

@@ -2,11 +2,12 @@
 
 mod builder;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use serde::Serialize;
+use tokio::task::JoinHandle;
 
 pub use builder::{EngineBuilder, InProcess, LoadProblem, LoadReport};
 
@@ -37,6 +38,8 @@ struct Inner {
     max_state_bytes: u64,
     /// Hosts and in-process plugins, which every generation is loaded from. Also serialises reloads.
     source: tokio::sync::Mutex<builder::Source>,
+    /// Replaced generations whose calls are not all over.
+    retiring: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Engine {
@@ -80,11 +83,12 @@ impl Engine {
             max_payload_bytes: self.inner.max_payload_bytes,
             max_state_bytes: self.inner.max_state_bytes,
         };
+        let unnamed = request.id.is_none().then(|| Unnamed {
+            store: &self.inner.store,
+            request: &caller_id,
+        });
         let mut concluded = pipeline::run(entries, question).await;
-        if request.id.is_none() {
-            // Nobody can name this request again.
-            self.inner.store.forget(&caller_id);
-        }
+        drop(unnamed);
         concluded.outcome.record = Some(id);
         if let Some(sink) = &self.inner.sink {
             sink.write(record(
@@ -132,14 +136,34 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`LoadReport`] with every plugin that did not load; the old generation then serves on.
+    /// [`LoadReport`] with every plugin that did not load; the old generation then serves on. An
+    /// empty one after [`Engine::shutdown`]: an engine that was shut down stays so.
     pub async fn reload(&self, config: Config) -> Result<(), LoadReport> {
+        let shut_down = || LoadReport {
+            problems: Vec::new(),
+        };
         let source = self.inner.source.lock().await;
-        let number = self.inner.generation.load().number + 1;
-        let generation = source.load(config, number).await?;
-        let old = self.inner.generation.swap(Arc::new(generation));
-        tokio::spawn(async move { old.retire().await });
+        let old = self.inner.generation.load_full();
+        if old.is_closed() {
+            return Err(shut_down());
+        }
+        let new = Arc::new(source.load(config, old.number + 1).await?);
+        let served = &self.inner.generation;
+        let swapped = Arc::ptr_eq(&served.compare_and_swap(&old, Arc::clone(&new)), &old);
+        if !swapped {
+            // Only a shutdown swaps without the lock on the source. It does not know the new plugins.
+            new.retire(false).await;
+            return Err(shut_down());
+        }
+        let mut retiring = self.retiring();
+        retiring.retain(|task| !task.is_finished());
+        retiring.push(tokio::spawn(async move { old.retire(false).await }));
         Ok(())
+    }
+
+    fn retiring(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
+        let retiring = self.inner.retiring.lock();
+        retiring.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The number of the generation that serves.
@@ -161,7 +185,9 @@ impl Engine {
             .inner
             .generation
             .swap(Arc::new(Generation::closed(number)));
-        old.retire().await;
+        let retiring = std::mem::take(&mut *self.retiring());
+        futures::future::join_all(retiring).await;
+        old.retire(true).await;
     }
 
     fn enter(&self) -> InFlight {
@@ -170,6 +196,18 @@ impl Engine {
                 return guard;
             }
         }
+    }
+}
+
+/// A request that nobody can name again: its state goes when the call is over, or dropped half-way.
+struct Unnamed<'a> {
+    store: &'a RequestStore,
+    request: &'a str,
+}
+
+impl Drop for Unnamed<'_> {
+    fn drop(&mut self) {
+        self.store.forget(self.request);
     }
 }
 

@@ -9,11 +9,13 @@ use futures::FutureExt as _;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout_at;
 
-use crate::config::defaults::{MAX_RESULT_BYTES, QUEUE_CALLS};
+use crate::config::defaults::{MAX_RESULT_BYTES, QUEUE_CALLS, TIMEOUT_MAX_SECONDS};
 use crate::config::{Mode, OnError};
+use crate::document::Document;
 use crate::draft::Answer;
 use crate::fault::{Fault, FaultKind, Phase};
 use crate::plugin::{HookCall, Plugin, PluginInfo};
+use crate::refusal::Refused;
 use crate::verdict::Verdict;
 
 /// How long past the deadline a host that keeps deadlines itself gets to say so before its future is
@@ -33,6 +35,8 @@ pub(crate) struct Entry {
     pub(crate) digest: Option<Arc<str>>,
     pub(crate) sandbox: Arc<str>,
     pub(crate) plugin: Arc<dyn Plugin>,
+    /// Whether the plugin is the engine's own and outlives the generation.
+    pub(crate) in_process: bool,
     disabled: AtomicBool,
     slots: Semaphore,
     concurrency: u32,
@@ -44,6 +48,8 @@ pub(crate) struct Entry {
 pub(crate) struct Called {
     pub(crate) result: Result<Answer, Fault>,
     pub(crate) queue: Duration,
+    /// What the plugin was refused, also where its answer was no answer.
+    pub(crate) refused: Vec<Refused>,
 }
 
 impl Entry {
@@ -56,11 +62,15 @@ impl Entry {
             mode: settings.mode,
             priority: settings.priority,
             on_error: settings.on_error,
-            timeout: settings.timeout,
+            // One set in code may be any number, and a deadline must be a point in time.
+            timeout: settings
+                .timeout
+                .min(Duration::from_secs(TIMEOUT_MAX_SECONDS)),
             read_headers: settings.read_headers,
             digest: info.digest.map(Into::into),
             sandbox: info.sandbox.into(),
             plugin,
+            in_process: settings.in_process,
             disabled: AtomicBool::new(false),
             slots: Semaphore::new(settings.concurrency as usize),
             concurrency: settings.concurrency,
@@ -98,19 +108,28 @@ impl Entry {
                 return Called {
                     result: Err(fault),
                     queue: started.elapsed(),
+                    refused: Vec::new(),
                 };
             }
         };
         let queue = started.elapsed();
         let keeps = self.plugin.keeps_deadline();
         let backstop = if keeps { deadline + BACKSTOP } else { deadline };
+        let asked = call.payload.clone();
+        let mut refused = Vec::new();
         let answer = AssertUnwindSafe(async { self.plugin.call(call).await }).catch_unwind();
         let result = match timeout_at(backstop.into(), answer).await {
-            Ok(Ok(Ok(_) | Err(_))) if !keeps && Instant::now() > deadline => {
+            // A host that keeps deadlines itself may say so late; an answer is late from any.
+            Ok(Ok(answered))
+                if (answered.is_ok() || !keeps) && Instant::now() > deadline =>
+            {
                 self.late.fetch_add(1, Ordering::Relaxed);
                 Err(self.timed_out())
             }
-            Ok(Ok(Ok(answer))) => self.accept(answer),
+            Ok(Ok(Ok(answer))) => {
+                refused.extend_from_slice(answer.refused.list());
+                self.accept(answer, &asked)
+            }
             Ok(Ok(Err(fault))) => Err(fault),
             Ok(Err(panic)) => Err(Fault::new(
                 FaultKind::PluginError,
@@ -119,7 +138,11 @@ impl Entry {
             Err(_) => Err(self.timed_out()),
         };
         drop(permit);
-        Called { result, queue }
+        Called {
+            result,
+            queue,
+            refused,
+        }
     }
 
     /// Ends the plugin once no call is under way.
@@ -129,7 +152,8 @@ impl Entry {
         drop(all);
     }
 
-    fn accept(&self, answer: Answer) -> Result<Answer, Fault> {
+    /// An answer that may count, or what is wrong with it.
+    fn accept(&self, answer: Answer, asked: &Document) -> Result<Answer, Fault> {
         if answer.refused.has_edit() && !matches!(answer.verdict, Verdict::Deny(_)) {
             return Err(Fault::new(
                 FaultKind::Protocol,
@@ -139,26 +163,31 @@ impl Entry {
                 ),
             ));
         }
-        let error = |problem: String| Fault::new(FaultKind::PluginError, problem);
-        match &answer.verdict {
-            Verdict::Deny(violation) => {
-                if violation.bytes() > MAX_RESULT_BYTES {
-                    return Err(Fault::new(
-                        FaultKind::ResponseTooLarge,
-                        format!(
-                            "its violation has {} bytes; at most {MAX_RESULT_BYTES}",
-                            violation.bytes()
-                        ),
-                    ));
-                }
-                violation.check().map_err(error)?;
-            }
-            Verdict::Ask(approval) if !approval.details.is_object() => {
-                return Err(error(
-                    "the details of its approval are not a JSON object".into(),
+        // Spans into one text mean nothing in another.
+        if !answer.edits.is_empty() && answer.edits.document() != asked {
+            return Err(Fault::new(
+                FaultKind::Protocol,
+                "answered with edits of a payload that is not the one it was asked about",
+            ));
+        }
+        if let Verdict::Ask(approval) = &answer.verdict {
+            check_size("approval", approval.bytes())?;
+            if !approval.details.is_object() {
+                return Err(Fault::new(
+                    FaultKind::PluginError,
+                    "the details of its approval are not a JSON object",
                 ));
             }
-            Verdict::Ask(_) | Verdict::Allow => {}
+        }
+        let denied = match &answer.verdict {
+            Verdict::Deny(violation) => Some(violation),
+            Verdict::Ask(_) | Verdict::Allow => None,
+        };
+        for violation in denied.into_iter().chain(&answer.suppressed) {
+            check_size("violation", violation.bytes())?;
+            violation
+                .check()
+                .map_err(|problem| Fault::new(FaultKind::PluginError, problem))?;
         }
         Ok(answer)
     }
@@ -205,6 +234,17 @@ pub(crate) struct EntrySettings {
     pub(crate) timeout: Duration,
     pub(crate) concurrency: u32,
     pub(crate) read_headers: bool,
+    pub(crate) in_process: bool,
+}
+
+fn check_size(what: &str, bytes: u64) -> Result<(), Fault> {
+    if bytes > MAX_RESULT_BYTES {
+        return Err(Fault::new(
+            FaultKind::ResponseTooLarge,
+            format!("its {what} has {bytes} bytes; at most {MAX_RESULT_BYTES}"),
+        ));
+    }
+    Ok(())
 }
 
 /// A place in a plugin's queue, given back on drop.

@@ -26,10 +26,11 @@ impl Generation {
         let mut hooks: HashMap<String, Vec<Arc<Entry>>> = HashMap::new();
         for entry in entries.iter().filter(|entry| entry.mode != Mode::Disabled) {
             for hook in &entry.hooks {
-                hooks
-                    .entry(hook.clone())
-                    .or_default()
-                    .push(Arc::clone(entry));
+                let listeners = hooks.entry(hook.clone()).or_default();
+                // A hook named twice is heard once.
+                if listeners.last().is_none_or(|last| !Arc::ptr_eq(last, entry)) {
+                    listeners.push(Arc::clone(entry));
+                }
             }
         }
         let hooks = hooks
@@ -79,8 +80,9 @@ impl Generation {
         (!self.retired.load(Ordering::SeqCst)).then_some(guard)
     }
 
-    /// Waits for the calls under way, then ends every plugin.
-    pub(crate) async fn retire(&self) {
+    /// Waits for the calls under way, then ends the plugins; those of this process only with the
+    /// `last` generation, since the next one serves them too.
+    pub(crate) async fn retire(&self, last: bool) {
         self.retired.store(true, Ordering::SeqCst);
         loop {
             let idle = self.idle.notified();
@@ -89,7 +91,8 @@ impl Generation {
             }
             idle.await;
         }
-        futures::future::join_all(self.entries.iter().map(|entry| entry.shutdown())).await;
+        let ending = self.entries.iter().filter(|entry| last || !entry.in_process);
+        futures::future::join_all(ending.map(|entry| entry.shutdown())).await;
     }
 }
 

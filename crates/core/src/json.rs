@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::scan::{self, NotIJson};
+use crate::value;
 
 /// How deep a value may nest: the bound of a payload at the door, used for every JSON value alike.
 pub const MAX_DEPTH: usize = 100;
@@ -65,7 +66,7 @@ impl Json {
         Arc::clone(&self.0)
     }
 
-    /// The value as a tree; numbers keep their text.
+    /// The value as a tree; numbers keep their digits, an exponent is written anew (`1E5` as `1e+5`).
     #[must_use]
     pub fn to_value(&self) -> serde_json::Value {
         serde_json::from_str(&self.0).unwrap_or(serde_json::Value::Null)
@@ -80,17 +81,8 @@ impl Json {
     /// Whether the two texts mean the same value: key order and white space aside, numbers by text.
     #[must_use]
     pub fn same_value(&self, other: &Self) -> bool {
-        same_value(&self.0, &other.0)
+        value::same(&self.0, &other.0)
     }
-}
-
-/// Whether two checked texts mean the same value, numbers compared by their text.
-pub(crate) fn same_value(one: &str, other: &str) -> bool {
-    one == other
-        || matches!(
-            (serde_json::from_str::<serde_json::Value>(one), serde_json::from_str::<serde_json::Value>(other)),
-            (Ok(one), Ok(other)) if one == other
-        )
 }
 
 impl fmt::Debug for Json {

@@ -84,6 +84,7 @@ mod refusal;
 mod request;
 mod scan;
 mod store;
+mod value;
 mod verdict;
 
 pub use document::{Document, Found, Hit, MAX_FOUND_BYTES};

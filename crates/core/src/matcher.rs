@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex_automata::meta::Regex;
 
 use crate::pointer::Pointer;
@@ -12,6 +12,8 @@ use crate::refusal::Refusal;
 pub const MAX_PATTERNS: usize = 10_000;
 /// Bytes of all patterns of one matcher together, for the same reason.
 pub const MAX_PATTERN_BYTES: usize = 1 << 20;
+/// Bytes of patterns up to which a DFA may be made of them: it takes up to 1 KiB for each.
+const MAX_DFA_PATTERN_BYTES: usize = 8 << 10;
 /// Bytes a compiled regular expression may take; a `\w{1000}` would take more.
 pub const MAX_REGEX_BYTES: usize = 10 << 20;
 
@@ -68,7 +70,9 @@ impl Matcher {
                 {
                     return Err(Refusal::invalid(format!("pattern {empty} is empty")));
                 }
+                let small = bytes <= MAX_DFA_PATTERN_BYTES;
                 let search = AhoCorasick::builder()
+                    .kind((!small).then_some(AhoCorasickKind::ContiguousNFA))
                     .match_kind(MatchKind::LeftmostFirst)
                     .ascii_case_insensitive(syntax == Syntax::LiteralIgnoreCase)
                     .build(patterns.iter().map(AsRef::as_ref))

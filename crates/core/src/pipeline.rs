@@ -14,13 +14,13 @@ use crate::edit::EditRules;
 use crate::effects::OutcomeEffects;
 use crate::entry::{Called, Entry};
 use crate::hooks::Shape;
-use crate::json::same_value;
 use crate::outcome::{ApprovalRequest, FaultReport, Outcome, Suppressed};
 use crate::plugin::{CallRules, HookCall};
 use crate::pointer::Pointer;
 use crate::record::{PluginRecord, sha256};
 use crate::request::Request;
 use crate::store::RequestStore;
+use crate::value;
 use crate::verdict::{Decision, Verdict, Violation};
 
 /// What one hook is asked about, and with what bounds.
@@ -89,8 +89,13 @@ impl Run<'_> {
     async fn ask(&mut self, entry: &Entry) {
         let started = Instant::now();
         let call = self.call(entry, started);
-        let Called { result, queue } = entry.call(call).await;
+        let Called {
+            result,
+            queue,
+            refused,
+        } = entry.call(call).await;
         let mut record = self.record(entry, started, queue);
+        record.refused = refused;
         match result {
             Ok(answer) => self.merge(entry, answer, &mut record),
             Err(fault) => {
@@ -110,17 +115,20 @@ impl Run<'_> {
 
     /// What this plugin is asked: the payload as it is now, without what it has no grant for.
     fn call(&self, entry: &Entry, started: Instant) -> HookCall {
+        let payload = self.lent(entry);
+        // What the plugin does not see counts all the same.
+        let hidden = self.payload.size().saturating_sub(payload.size());
         HookCall {
             hook: Arc::clone(&self.question.hook),
             subject: self.subject.clone(),
-            payload: self.lent(entry),
+            payload,
             request: self.question.store.view(&self.question.caller, &entry.name),
             deadline: started + entry.timeout,
             rules: CallRules {
                 edits: EditRules {
                     shape: self.shape,
                     headers: entry.sees_headers(),
-                    max_bytes: self.question.max_payload_bytes,
+                    max_bytes: self.question.max_payload_bytes.saturating_sub(hidden),
                 },
                 max_state_bytes: self.question.max_state_bytes,
                 max_effect_bytes: self.question.max_payload_bytes,
@@ -138,7 +146,6 @@ impl Run<'_> {
     fn merge(&mut self, entry: &Entry, answer: Answer, record: &mut PluginRecord) {
         record.verdict = Some(answer.verdict.decision());
         record.edits = answer.edits.list().to_vec();
-        record.refused = answer.refused.list().to_vec();
         let request = self.question.caller.id.as_deref().unwrap_or_default();
         self.question
             .store
@@ -206,7 +213,7 @@ impl Run<'_> {
         }
         let modified = self.edited
             && !denied
-            && !same_value(self.question.payload.text(), self.payload.text());
+            && !value::same(self.question.payload.text(), self.payload.text());
         let outcome = Outcome {
             decision,
             payload: (!denied).then(|| self.payload.into()),

@@ -3,11 +3,17 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::json::MAX_DEPTH;
+
 /// A place in a document, as the unescaped reference tokens of an RFC 6901 pointer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub struct Pointer {
     tokens: Vec<String>,
 }
+
+/// Tokens a pointer keeps. No document nests deeper than [`MAX_DEPTH`], so a longer pointer leads
+/// nowhere anyway, and a text of slashes must not take 24 times its size.
+const MAX_TOKENS: usize = MAX_DEPTH + 1;
 
 /// A text that is not an RFC 6901 pointer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,7 +31,7 @@ impl Pointer {
         Self::default()
     }
 
-    /// Reads the text form.
+    /// Reads the text form. Tokens below the deepest place a document can have are checked and dropped.
     pub fn parse(text: &str) -> Result<Self, PointerError> {
         let error = || PointerError {
             text: text.to_owned(),
@@ -34,13 +40,14 @@ impl Pointer {
             return Ok(Self::root());
         }
         let rest = text.strip_prefix('/').ok_or_else(error)?;
-        let tokens = rest
-            .split('/')
-            .map(|token| unescape(token).map(Cow::into_owned))
-            .collect::<Option<Vec<_>>>();
-        Ok(Self {
-            tokens: tokens.ok_or_else(error)?,
-        })
+        let mut tokens = Vec::new();
+        for token in rest.split('/') {
+            let token = unescape(token).ok_or_else(error)?;
+            if tokens.len() < MAX_TOKENS {
+                tokens.push(token.into_owned());
+            }
+        }
+        Ok(Self { tokens })
     }
 
     /// The reference tokens, unescaped; empty for the whole document.

@@ -117,7 +117,7 @@ impl<'a> Checker<'a> {
             };
             if duplicate {
                 return Err(NotIJson {
-                    problem: format!("duplicate key {key:?}"),
+                    problem: format!("duplicate key {:?}", shown(&key)),
                     offset: start,
                 });
             }
@@ -261,6 +261,14 @@ impl<'a> Checker<'a> {
     }
 }
 
+/// The start of a key, for an error: keys are the caller's text and can be as long as a payload.
+fn shown(key: &str) -> &str {
+    const SHOWN_CHARS: usize = 64;
+    key.char_indices()
+        .nth(SHOWN_CHARS)
+        .map_or(key, |(end, _)| &key[..end])
+}
+
 fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
     let digits = bytes.get(at..at + 4)?;
     digits.iter().try_fold(0, |unit, digit| {
@@ -342,7 +350,7 @@ pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// The offset behind the string that starts at `at`.
-fn skip_string(bytes: &[u8], at: usize) -> usize {
+pub(crate) fn skip_string(bytes: &[u8], at: usize) -> usize {
     let mut at = at + 1;
     while let Some(byte) = bytes.get(at) {
         match byte {
@@ -441,45 +449,47 @@ pub(crate) fn string_value(quoted: &str) -> Cow<'_, str> {
 }
 
 /// Walks the children of the container that starts at `at`; nothing for a scalar.
+///
+/// As an iterator it reads over each child's value. Who reads the values anyway walks with
+/// [`Children::step`] and [`Children::resume`], which keeps a walk down a deep document linear.
 pub(crate) struct Children<'a> {
     bytes: &'a [u8],
     at: usize,
     object: bool,
+    ended: bool,
 }
 
 impl<'a> Children<'a> {
     pub(crate) fn new(text: &'a str, at: usize) -> Self {
         let bytes = text.as_bytes();
         match bytes.get(at) {
-            Some(b'{') => Self {
+            Some(open @ (b'{' | b'[')) => Self {
                 bytes,
                 at: at + 1,
-                object: true,
-            },
-            Some(b'[') => Self {
-                bytes,
-                at: at + 1,
-                object: false,
+                object: *open == b'{',
+                ended: false,
             },
             _ => Self {
                 bytes,
                 at: bytes.len(),
                 object: false,
+                ended: true,
             },
         }
     }
-}
 
-impl Iterator for Children<'_> {
-    type Item = Child;
-
-    fn next(&mut self) -> Option<Child> {
+    /// The next child's key, and where its value starts; the walk goes on after [`Children::resume`].
+    pub(crate) fn step(&mut self) -> Option<(Option<Range<usize>>, usize)> {
+        if self.ended {
+            return None;
+        }
         self.at = skip_space(self.bytes, self.at);
         if self.bytes.get(self.at) == Some(&b',') {
             self.at = skip_space(self.bytes, self.at + 1);
         }
         if matches!(self.bytes.get(self.at), None | Some(b'}' | b']')) {
-            self.at = self.bytes.len();
+            self.at = self.bytes.len().min(self.at + 1);
+            self.ended = true;
             return None;
         }
         let key = self.object.then(|| {
@@ -489,15 +499,32 @@ impl Iterator for Children<'_> {
             self.at = skip_space(self.bytes, self.at + 1);
             start..end
         });
-        let start = self.at;
-        self.at = skip_value(self.bytes, start);
-        if self.at == start {
-            self.at = self.bytes.len();
-            return None;
-        }
-        Some(Child {
+        Some((key, self.at))
+    }
+
+    /// Goes on behind the value that ends at `end`.
+    pub(crate) fn resume(&mut self, end: usize) {
+        // Only a text that has not passed the check has a value of no length.
+        self.ended = end <= self.at;
+        self.at = end;
+    }
+
+    /// The offset behind the container, once there are no more children.
+    pub(crate) fn end(&self) -> usize {
+        self.at
+    }
+}
+
+impl Iterator for Children<'_> {
+    type Item = Child;
+
+    fn next(&mut self) -> Option<Child> {
+        let (key, start) = self.step()?;
+        let end = skip_value(self.bytes, start);
+        self.resume(end);
+        (end > start).then_some(Child {
             key,
-            value: start..self.at,
+            value: start..end,
         })
     }
 }

@@ -69,6 +69,12 @@ impl Violation {
                 "HTTP status {status} of its violation is not between 100 and 599"
             ));
         }
+        let headers = self.http_headers.len();
+        if headers > MAX_HEADERS {
+            return Err(format!(
+                "its violation has {headers} HTTP headers; at most {MAX_HEADERS}"
+            ));
+        }
         match self
             .http_headers
             .iter()
@@ -122,6 +128,13 @@ pub struct Approval {
     pub risk: Risk,
     /// JSON object shown to whoever decides.
     pub details: Json,
+}
+
+impl Approval {
+    /// Bytes of everything in it.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.reason.len() + self.details.as_str().len()) as u64
+    }
 }
 
 /// The name of a verdict without what goes with it.
@@ -194,6 +207,10 @@ pub(crate) mod header_map {
         Ok(map.unwrap_or_default().into_iter().collect())
     }
 }
+
+/// Headers one answer or one violation may set. Servers take a hundred or so, and each is compared
+/// with all before it.
+pub(crate) const MAX_HEADERS: usize = 1_000;
 
 /// RFC 9110: a name is a token, a value has no control characters but tab.
 pub(crate) fn is_header(name: &str, value: &str) -> bool {

@@ -1,1 +1,44 @@
-//! stub
+//! Hookgate's host for WebAssembly components, run by wasmtime.
+//!
+//! A plugin is a component that exports some of the hook interfaces of `wit/plugin.wit`. This crate
+//! loads it, gives it nothing but what the operator granted, and turns whatever happens inside into
+//! an answer or a typed fault.
+//!
+//! # The way of a call
+//!
+//! [`WasmHost`] compiles a component once per digest, checks what it exports and imports by name, and
+//! tries one instance at load. A call gets a fresh instance of its own: `instantiate`, `init` with the
+//! plugin's config, the hook's function. The payload stays on the host; the guest reads parts of it
+//! through a `document` and makes its changes through a `context`, which is a
+//! [`hookgate_core::Draft`]. When the function returns, instance and store are dropped.
+//!
+//! # Invariants
+//!
+//! - No instance serves two calls, so no state leaks from one caller to the next.
+//! - Three bounds end every call: the epoch callback yields each millisecond and traps at the
+//!   deadline, and a clock over the whole future ends what waits in a host call.
+//! - WASI is deny-all. Names, files and variables appear only where a grant put them.
+//! - A guest's error, of any kind, ends in a [`hookgate_core::Fault`]; it cannot unwind into the host.
+//!
+//! # What can go wrong
+//!
+//! At load: no component, another version of the contract, an interface this engine does not know, an
+//! import nobody grants, `init` fails; each a [`hookgate_core::LoadError`] that says what to do. At a
+//! call: see [`hookgate_core::FaultKind`].
+#![forbid(unsafe_code)]
+
+mod bindings;
+mod calls;
+mod component;
+mod contract;
+mod faults;
+mod grants;
+mod guest;
+mod host;
+mod limits;
+mod logs;
+mod plugin;
+mod runtime;
+
+pub use host::WasmHost;
+pub use limits::{EPOCH_TICK, MAX_COMPONENT_BYTES, MAX_HANDLES, MAX_HOSTCALL_BYTES, WASM_STACK_BYTES};

@@ -11,33 +11,43 @@ pub(super) fn apply(text: &str, root: &Branch) -> String {
     out
 }
 
-fn container(text: &str, start: usize, branch: &Branch, out: &mut String) {
-    let object = text.as_bytes().get(start) == Some(&b'{');
+/// Writes the container that starts at `start`; answers the offset behind it.
+fn container(text: &str, start: usize, branch: &Branch, out: &mut String) -> usize {
+    let bytes = text.as_bytes();
+    let object = bytes.get(start) == Some(&b'{');
     out.push(if object { '{' } else { '[' });
     let mut first = true;
     let mut present = 0;
-    for (index, child) in Children::new(text, start).enumerate() {
-        let name = if object {
-            child.name(text)
-        } else {
-            index.to_string().into()
+    let mut index = 0;
+    let mut children = Children::new(text, start);
+    while let Some((key, at)) = children.step() {
+        let name = match &key {
+            Some(key) => scan::string_value(&text[key.clone()]),
+            None => index.to_string().into(),
         };
+        index += 1;
         let edit = branch.children.get(name.as_ref());
         present += usize::from(edit.is_some());
         if matches!(edit, Some(Node::Leaf(Leaf::Remove))) {
+            children.resume(scan::skip_value(bytes, at));
             continue;
         }
         separate(&mut first, out);
-        if let Some(key) = child.key {
+        if let Some(key) = key {
             out.push_str(&text[key]);
             out.push(':');
         }
-        match edit {
-            None | Some(Node::Leaf(Leaf::Remove)) => out.push_str(&text[child.value]),
-            Some(Node::Leaf(Leaf::Set(value))) => out.push_str(value.as_str()),
-            Some(Node::Leaf(Leaf::Splices(splices))) => spliced(&text[child.value], splices, out),
-            Some(Node::Branch(below)) => container(text, child.value.start, below, out),
+        if let Some(Node::Branch(below)) = edit {
+            children.resume(container(text, at, below, out));
+            continue;
         }
+        let end = scan::skip_value(bytes, at);
+        match edit {
+            Some(Node::Leaf(Leaf::Set(value))) => out.push_str(value.as_str()),
+            Some(Node::Leaf(Leaf::Splices(splices))) => spliced(&text[at..end], splices, out),
+            _ => out.push_str(&text[at..end]),
+        }
+        children.resume(end);
     }
     if object && present < branch.children.len() {
         added_members(text, start, branch, &mut first, out);
@@ -47,6 +57,7 @@ fn container(text: &str, start: usize, branch: &Branch, out: &mut String) {
         out.push_str(value.as_str());
     }
     out.push(if object { '}' } else { ']' });
+    children.end()
 }
 
 fn added_members(text: &str, start: usize, branch: &Branch, first: &mut bool, out: &mut String) {

@@ -1,6 +1,7 @@
 //! Edits as a tree along the document, which is where two edits that touch each other meet.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 
@@ -31,7 +32,7 @@ pub(super) enum Leaf {
 #[derive(Debug, Clone)]
 pub(super) struct Splice {
     pub(super) range: Range<usize>,
-    pub(super) replacement: String,
+    pub(super) replacement: Arc<str>,
 }
 
 impl Branch {
@@ -85,34 +86,39 @@ impl Branch {
         Ok(())
     }
 
-    pub(super) fn splice(&mut self, path: &[String], splice: Splice) -> Result<(), Refusal> {
+    /// Adds splices of one string, which are sorted and do not overlap each other: all or none.
+    pub(super) fn splice(&mut self, path: &[String], new: Vec<Splice>) -> Result<(), Refusal> {
         let (name, above) = path.split_last().ok_or_else(|| conflict(path))?;
         if self.blocked(above) {
             return Err(conflict(path));
         }
-        match self.descend(above)?.children.get_mut(name) {
+        let children = &mut self.descend(above)?.children;
+        match children.get_mut(name) {
             None => {
-                let leaf = Node::Leaf(Leaf::Splices(vec![splice]));
-                self.descend(above)?.children.insert(name.clone(), leaf);
+                children.insert(name.clone(), Node::Leaf(Leaf::Splices(new)));
                 Ok(())
             }
             Some(Node::Leaf(Leaf::Splices(splices))) => {
-                let index = splices.partition_point(|other| other.range.start < splice.range.start);
-                let overlaps = |other: &Splice| {
-                    other.range.start == splice.range.start
-                        || (other.range.start < splice.range.end
-                            && splice.range.start < other.range.end)
-                };
-                let before = index.checked_sub(1).and_then(|before| splices.get(before));
-                if before.is_some_and(overlaps) || splices.get(index).is_some_and(overlaps) {
+                if new.iter().any(|splice| overlaps(splices, &splice.range)) {
                     return Err(conflict(path));
                 }
-                splices.insert(index, splice);
+                splices.extend(new);
+                splices.sort_by_key(|splice| splice.range.start);
                 Ok(())
             }
             Some(_) => Err(conflict(path)),
         }
     }
+}
+
+/// Whether `range` touches one of the sorted `splices`: shares a byte with it, or its start.
+fn overlaps(splices: &[Splice], range: &Range<usize>) -> bool {
+    let index = splices.partition_point(|other| other.range.start < range.start);
+    let before = index.checked_sub(1).and_then(|before| splices.get(before));
+    before.is_some_and(|other| other.range.end > range.start)
+        || splices.get(index).is_some_and(|other| {
+            other.range.start == range.start || other.range.start < range.end
+        })
 }
 
 fn conflict(path: &[String]) -> Refusal {

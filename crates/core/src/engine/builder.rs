@@ -1,7 +1,7 @@
 //! From configuration to a generation: every plugin loaded side by side, every problem in one report.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -75,6 +75,7 @@ impl EngineBuilder {
                 max_payload_bytes,
                 max_state_bytes,
                 source: tokio::sync::Mutex::new(self.source),
+                retiring: Mutex::default(),
             }),
         })
     }
@@ -139,7 +140,7 @@ impl InProcess {
         self
     }
 
-    /// How long one call may take.
+    /// How long one call may take; an hour at most.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -169,6 +170,7 @@ impl InProcess {
             timeout: self.timeout,
             concurrency: self.concurrency,
             read_headers: self.read_headers,
+            in_process: true,
         };
         Entry::new(&self.name, Arc::clone(&self.plugin), settings)
     }
@@ -210,12 +212,16 @@ impl Source {
             }
         }
         let loads = wanted.into_iter().map(|spec| self.load_one(spec));
-        let mut entries = Vec::new();
+        let mut entries: Vec<Arc<Entry>> = Vec::new();
         for loaded in futures::future::join_all(loads).await {
             match loaded {
                 Ok(entry) => entries.push(Arc::new(entry)),
                 Err(problem) => problems.push(problem),
             }
+        }
+        if !problems.is_empty() {
+            futures::future::join_all(entries.iter().map(|entry| entry.shutdown())).await;
+            return Err(LoadReport { problems });
         }
         entries.extend(
             self.in_process
@@ -223,17 +229,7 @@ impl Source {
                 .filter(|plugin| plugin.mode != Mode::Disabled)
                 .map(|plugin| Arc::new(plugin.entry())),
         );
-        if problems.is_empty() {
-            return Ok(Generation::new(number, entries));
-        }
-        let in_process = |entry: &&Arc<Entry>| {
-            self.in_process
-                .iter()
-                .any(|plugin| plugin.name == *entry.name)
-        };
-        let loaded = entries.iter().filter(|entry| !in_process(entry));
-        futures::future::join_all(loaded.map(|entry| entry.shutdown())).await;
-        Err(LoadReport { problems })
+        Ok(Generation::new(number, entries))
     }
 
     async fn load_one(&self, spec: PluginSpec) -> Result<Entry, LoadProblem> {
@@ -254,6 +250,7 @@ impl Source {
             timeout: spec.limits.timeout,
             concurrency: spec.limits.concurrency,
             read_headers: spec.permissions.data.read_headers,
+            in_process: false,
         };
         let plugin = host.load(spec.clone()).await.map_err(problem)?;
         Ok(Entry::new(&spec.name, plugin, settings))
@@ -263,7 +260,7 @@ impl Source {
 /// Every plugin that did not load.
 #[derive(Debug, Clone)]
 pub struct LoadReport {
-    /// One a plugin, in config order.
+    /// One a plugin, in config order; empty if the engine was shut down meanwhile.
     pub problems: Vec<LoadProblem>,
 }
 
@@ -290,6 +287,9 @@ impl LoadProblem {
 
 impl fmt::Display for LoadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.problems.is_empty() {
+            return f.write_str("error: the engine was shut down");
+        }
         for (index, problem) in self.problems.iter().enumerate() {
             if index > 0 {
                 writeln!(f)?;

@@ -1,0 +1,18 @@
+//! The configuration file: what loads, with which values, and what every mistake is told.
+
+#[path = "config/cases.rs"]
+mod cases;
+#[path = "config/entries.rs"]
+mod entries;
+#[path = "config/loading.rs"]
+mod loading;
+#[path = "config/notes.rs"]
+mod notes;
+#[path = "config/permissions.rs"]
+mod permissions;
+#[path = "config/properties.rs"]
+mod properties;
+#[path = "config/structure.rs"]
+mod structure;
+#[path = "config/values.rs"]
+mod values;

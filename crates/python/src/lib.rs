@@ -1,0 +1,60 @@
+//! The host of legacy plugins: Python classes written for the CPEX / ContextForge framework, run
+//! unchanged in supervised workers.
+//!
+//! A plugin of this kind is a dotted class. [`PythonHost`] gives it two things: an *environment*, a
+//! virtualenv with the framework and whatever the entry's requirements name, and a *worker*, a
+//! process of that environment which imports the class once and then answers calls over two pipes.
+//! The costly steps are types: requirements, then an environment, then a worker.
+//!
+//! # Loading
+//!
+//! The requirements of an entry are normalised and hashed together with the base interpreter's
+//! version; entries with the same hash share one environment. It is valid only if the mark that is
+//! written last is there and its interpreter runs. Anything else found in its place is removed and
+//! built anew, under a lock that other processes respect. The worker then starts in it: it receives
+//! its own sources over the pipe, imports the class, initialises it, and says `ready`. What goes
+//! wrong on this way is a [`hookgate_core::LoadError`] with the words of whoever failed.
+//!
+//! # The way of a call
+//!
+//! The call is written as one frame, the payload's text embedded as it is, and queued for the
+//! worker. Many calls are in flight; answers find their call by its number. The answer's edits and
+//! effects pass through a [`hookgate_core::Draft`], as every host's do. At the deadline the caller
+//! gets its timeout at once and the worker a `cancel`; a worker that does not react is stuck in code
+//! that never yields and is killed. A dropped call future is treated the same way.
+//!
+//! # Invariants
+//!
+//! - A call ends in an answer or a typed fault; a death in between is `worker_died`, never a retry.
+//! - No installer runs after loading: a respawn starts a process and nothing else.
+//! - A worker's process group ends with its handle: on death, hang, shutdown and drop alike.
+//! - The plugin's environment variables are the ones the operator named, and five of the host's.
+//! - What a plugin prints goes to the log, bounded, and is read even when it is dropped.
+//!
+//! # What can go wrong
+//!
+//! A process that a plugin starts in a session of its own leaves the group and can outlive the
+//! worker. The worker is confined by nothing but its environment variables and its memory limit:
+//! [`hookgate_core::PluginInfo::sandbox`] says `none`. Local packages named by a requirement are
+//! hashed by content; packages of an index are trusted to stay what their version was.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod call_frame;
+mod environment;
+mod host;
+mod interpreter;
+mod limits;
+mod plugin;
+mod requirements;
+mod supervisor;
+mod worker;
+
+pub use environment::{
+    Environment, EnvironmentError, EnvironmentEvent, EnvironmentStore, EnvironmentVerdict, Installer, Progress,
+    default_store,
+};
+pub use host::{PythonHost, PythonHostOptions, StubWorker};
+pub use interpreter::{Interpreter, InterpreterError};
+pub use limits::*;
+pub use requirements::{FRAMEWORK_REQUIREMENT, Requirements, RequirementsError};

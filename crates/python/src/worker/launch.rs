@@ -1,0 +1,166 @@
+//! [`Launch`]: everything a worker process is started with, made once per plugin.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use hookgate_core::config::PluginSpec;
+use hookgate_core::config::defaults::{LOG_BYTES_PER_CALL, STATE_IDLE_SECONDS, STATE_REQUESTS};
+use serde::Serialize;
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+
+use super::{StartError, sources};
+use crate::limits::Supervision;
+
+/// The protocol this library and its worker speak.
+const PROTOCOL: u32 = 2;
+
+/// How to start a plugin's worker, again and again.
+pub(crate) struct Launch {
+    pub(super) plugin: Arc<str>,
+    /// The start frame's body.
+    pub(super) start: String,
+    pub(super) memory_bytes: u64,
+    pub(super) supervision: Supervision,
+    /// Counted over all workers of the plugin.
+    pub(super) late: Arc<AtomicU64>,
+    executable: PathBuf,
+    boot: Arc<str>,
+    workdir: PathBuf,
+    variables: Vec<(String, OsString)>,
+    /// Home and temporary folder of the plugin, removed with it.
+    scratch: TempDir,
+}
+
+impl Launch {
+    /// For the class of `spec`; `boot` replaces the worker's own first code.
+    pub(crate) fn new(
+        spec: &PluginSpec,
+        class: &ClassPlace<'_>,
+        executable: PathBuf,
+        boot: Option<Arc<str>>,
+        supervision: Supervision,
+    ) -> std::io::Result<Self> {
+        let scratch = tempfile::Builder::new().prefix("hookgate-").tempdir()?;
+        let base = std::path::absolute(&spec.base_dir).unwrap_or_else(|_| spec.base_dir.clone());
+        let workdir = class.workdir.map(|path| base.join(path)).or_else(|| base.is_absolute().then(|| base.clone()));
+        let mut folders: Vec<PathBuf> = class.import_paths.iter().map(|path| base.join(path)).collect();
+        if folders.is_empty() {
+            folders.extend(base.is_absolute().then(|| base.clone()));
+        }
+        Ok(Self {
+            plugin: spec.name.as_str().into(),
+            start: start_frame(spec, class.name, &folders, workdir.as_deref()),
+            memory_bytes: spec.limits.memory_bytes,
+            supervision,
+            late: Arc::default(),
+            executable,
+            boot: boot.unwrap_or_else(|| sources::BOOT.into()),
+            workdir: workdir.unwrap_or_else(|| scratch.path().to_owned()),
+            variables: variables(&spec.permissions.env),
+            scratch,
+        })
+    }
+
+    pub(crate) fn supervision(&self) -> &Supervision {
+        &self.supervision
+    }
+
+    pub(crate) fn late(&self) -> &Arc<AtomicU64> {
+        &self.late
+    }
+
+    /// Starts the process: no site code, no bytecode written, an environment of what was granted.
+    pub(super) fn spawn(&self) -> Result<Child, StartError> {
+        let mut command = Command::new(&self.executable);
+        command.args(["-I", "-S", "-B", "-c", &self.boot]).current_dir(&self.workdir);
+        command.env_clear();
+        command.envs([("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8")]);
+        command.env("HOME", self.scratch.path()).env("TMPDIR", self.scratch.path());
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.process_group(0).kill_on_drop(true);
+        command.spawn().map_err(|source| StartError::Spawn { executable: self.executable.clone(), source })
+    }
+}
+
+/// Where a class is found.
+pub(crate) struct ClassPlace<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) import_paths: &'a [PathBuf],
+    pub(crate) workdir: Option<&'a Path>,
+}
+
+fn variables(granted: &[String]) -> Vec<(String, OsString)> {
+    granted.iter().filter_map(|name| Some((name.clone(), std::env::var_os(name)?))).collect()
+}
+
+#[derive(Serialize)]
+struct StartFrame<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    protocol: u32,
+    class: &'a str,
+    plugin_dirs: Vec<String>,
+    workdir: Option<String>,
+    plugin: PluginConfig<'a>,
+    limits: WorkerLimits,
+}
+
+/// The framework's own model of an entry.
+#[derive(Serialize)]
+struct PluginConfig<'a> {
+    name: &'a str,
+    kind: &'a str,
+    description: &'a Option<String>,
+    author: &'a Option<String>,
+    version: &'a Option<String>,
+    hooks: &'a [String],
+    tags: &'a [String],
+    mode: String,
+    on_error: String,
+    priority: i32,
+    conditions: [(); 0],
+    capabilities: Vec<&'static str>,
+    config: &'a hookgate_core::Json,
+}
+
+#[derive(Serialize)]
+struct WorkerLimits {
+    requests: usize,
+    idle_s: u64,
+    log_bytes: u64,
+}
+
+fn start_frame(spec: &PluginSpec, class: &str, folders: &[PathBuf], workdir: Option<&Path>) -> String {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let frame = StartFrame {
+        kind: "start",
+        protocol: PROTOCOL,
+        class,
+        plugin_dirs: folders.iter().map(|path| text(path)).collect(),
+        workdir: workdir.map(text),
+        plugin: PluginConfig {
+            name: &spec.name,
+            kind: class,
+            description: &spec.about.description,
+            author: &spec.about.author,
+            version: &spec.about.version,
+            hooks: &spec.hooks,
+            tags: &spec.about.tags,
+            mode: spec.mode.to_string(),
+            on_error: spec.on_error.to_string(),
+            priority: spec.priority,
+            // The pipeline has judged them before a call gets here.
+            conditions: [],
+            capabilities: spec.permissions.data.read_headers.then_some("read_headers").into_iter().collect(),
+            config: &spec.config,
+        },
+        limits: WorkerLimits { requests: STATE_REQUESTS, idle_s: STATE_IDLE_SECONDS, log_bytes: LOG_BYTES_PER_CALL },
+    };
+    // INVARIANT: every member is text, a number or checked JSON, which always serialises.
+    serde_json::to_string(&frame).unwrap_or_default()
+}

@@ -1,0 +1,112 @@
+"""A hook's result: what the plugin returned or raised, as the members of an answer."""
+
+from cpex.framework.errors import PluginViolationError
+from cpex.framework.models import PluginViolation
+from pydantic import BaseModel, ValidationError
+
+from hookgate_worker.differences import edits_between
+from hookgate_worker.log_output import log
+from hookgate_worker.plain import plain, whole
+
+REFUSED_EXTENSIONS = [{"what": "extensions", "code": "not-granted"}]
+
+
+class ResultError(Exception):
+    """What the hook returned is not a result."""
+
+
+def of_violation_error(error):
+    """The members of a denial raised as PluginViolationError, or None if it carries no violation."""
+    if not isinstance(error, PluginViolationError) or error.violation is None:
+        return None
+    return {"verdict": "deny", "violation": _violation(error.violation)}
+
+
+def of_result(result, hook, payload, sent_again):
+    """The members of the answer that differ from a bare allow.
+
+    `sent_again` gives the caller's payload anew: the one the plugin had may have been changed in place.
+    """
+    try:
+        go_on = result.continue_processing
+    except AttributeError:
+        raise ResultError(
+            f"hook '{hook.name}' returned {type(result).__name__}, a PluginResult is possible\n"
+            "hint: return PluginResult(continue_processing=True)"
+        ) from None
+    if type(go_on) is not bool:
+        raise ResultError(f"continue_processing is {type(go_on).__name__}, true or false are possible")
+    members = {} if go_on else {"verdict": "deny"}
+    violation = getattr(result, "violation", None)
+    if violation is not None:
+        members["violation"] = _violation(violation)
+    modified = getattr(result, "modified_payload", None)
+    if modified is not None:
+        # A denial has no payload.
+        if go_on:
+            members.update(_modified(modified, hook, sent_again))
+    elif log.isEnabledFor(10):
+        _note_change_in_place(hook, payload, sent_again)
+    for member, name in (("metadata", "metadata"), ("headers", "http_headers")):
+        if value := getattr(result, name, None):
+            if not isinstance(value, dict):
+                raise ResultError(f"{name} is {type(value).__name__}, a dict or None is possible")
+            members[member] = whole(value)
+    if delay := getattr(result, "retry_delay_ms", None):
+        if type(delay) is not int:
+            raise ResultError(f"retry_delay_ms is {type(delay).__name__}, a number of milliseconds is possible")
+        members["retry_after_ms"] = delay
+    if getattr(result, "modified_extensions", None) is not None:
+        members["refused"] = REFUSED_EXTENSIONS
+    return members
+
+
+def _modified(modified, hook, sent_again):
+    """Edits for a payload; the value itself where the hook's result is of another type."""
+    if not isinstance(modified, hook.payload_type):
+        if hook.result_type is not None:
+            return {"result": whole(_fitted(modified, hook.result_type, hook))}
+        modified = _fitted(modified, hook.payload_type, hook)
+    sent = sent_again()
+    before = plain(hook.payload(sent))
+    return {"edits": edits_between(before, plain(modified), sent)}
+
+
+def _fitted(modified, wanted, hook):
+    """`modified` as the wanted type; a plain dict is accepted if it fits."""
+    if isinstance(modified, wanted):
+        return modified
+    if isinstance(modified, dict) and issubclass(wanted, BaseModel):
+        try:
+            return wanted.model_validate(modified)
+        except ValidationError as error:
+            raise ResultError(
+                f"modified_payload of hook '{hook.name}' does not fit {wanted.__name__}: {error}"
+            ) from None
+    raise ResultError(
+        f"modified_payload of hook '{hook.name}' is {type(modified).__name__}, {wanted.__name__} is possible"
+    )
+
+
+def _violation(violation):
+    if not isinstance(violation, PluginViolation):
+        try:
+            violation = PluginViolation.model_validate(violation, from_attributes=True)
+        except ValidationError as error:
+            raise ResultError(f"the violation is {type(violation).__name__}, not a PluginViolation: {error}") from None
+    return {
+        "code": whole(violation.code),
+        "reason": whole(violation.reason),
+        "description": whole(violation.description),
+        "details": whole(violation.details or {}),
+        "mcp_error_code": violation.mcp_error_code,
+        "http_status_code": violation.http_status_code,
+        "http_headers": whole(violation.http_headers or {}),
+    }
+
+
+def _note_change_in_place(hook, payload, sent_again):
+    sent = sent_again()
+    edits = edits_between(plain(hook.payload(sent)), plain(payload), sent)
+    if edits:
+        log.debug("hook '%s' changed its payload in place without returning it: dropped", hook.name)

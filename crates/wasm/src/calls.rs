@@ -1,0 +1,247 @@
+//! What a guest may ask of the host: the `call`, `log` and `secrets` interfaces.
+//!
+//! Refusals go back to the guest, which decides; a broken pointer and a limit passed end the call.
+
+use hookgate_core::{Document, Draft, HookCall, Json, Pointer, Refusal, Span, Syntax};
+use wasmtime::component::Resource;
+
+use crate::bindings::{call, log, secrets, types};
+use crate::faults::Ended;
+use crate::guest::{CompiledMatcher, Guest, LentContext, LentDocument};
+
+/// What a host function that may end the call answers.
+type Trap<T> = wasmtime::Result<T>;
+/// A host function's answer that may be a refusal.
+type Refusable<T> = wasmtime::Result<Result<T, types::Refusal>>;
+
+impl Guest {
+    fn document(&self, document: &Resource<LentDocument>) -> Trap<&Document> {
+        Ok(&self.table.get(document)?.0)
+    }
+
+    fn draft(&mut self) -> Trap<&mut Draft> {
+        self.draft.as_mut().ok_or_else(|| Ended::protocol("it used a context outside of a call"))
+    }
+
+    fn call(&self) -> Trap<&HookCall> {
+        self.call.as_ref().ok_or_else(|| Ended::protocol("it used a context outside of a call"))
+    }
+}
+
+fn pointer(text: &str) -> Trap<Pointer> {
+    Pointer::parse(text).map_err(|error| Ended::protocol(error.to_string()))
+}
+
+fn refusal(refusal: Refusal) -> types::Refusal {
+    types::Refusal { code: refusal.code.as_str().into(), message: refusal.message }
+}
+
+fn text(json: Json) -> String {
+    json.as_str().to_owned()
+}
+
+fn json(text: String) -> Result<Json, Refusal> {
+    Json::parse(text).map_err(|error| Refusal::invalid(format!("the value is not I-JSON: {error}")))
+}
+
+impl types::Host for Guest {}
+
+impl call::Host for Guest {}
+
+impl call::HostDocument for Guest {
+    fn size(&mut self, document: Resource<LentDocument>) -> Trap<u64> {
+        Ok(self.document(&document)?.size())
+    }
+
+    fn text(&mut self, document: Resource<LentDocument>) -> Trap<String> {
+        Ok(self.document(&document)?.text().to_string())
+    }
+
+    fn get(&mut self, document: Resource<LentDocument>, at: String) -> Trap<Option<String>> {
+        Ok(self.document(&document)?.get(&pointer(&at)?).map(ToOwned::to_owned))
+    }
+
+    fn get_string(&mut self, document: Resource<LentDocument>, at: String) -> Trap<Option<String>> {
+        Ok(self.document(&document)?.get_string(&pointer(&at)?).map(|value| value.into_owned()))
+    }
+
+    fn get_strings(&mut self, document: Resource<LentDocument>, at: String) -> Trap<Vec<String>> {
+        Ok(self.document(&document)?.get_strings(&pointer(&at)?))
+    }
+
+    fn keys(&mut self, document: Resource<LentDocument>, at: String) -> Trap<Vec<String>> {
+        Ok(self.document(&document)?.keys(&pointer(&at)?))
+    }
+
+    fn find(
+        &mut self,
+        document: Resource<LentDocument>,
+        patterns: Resource<CompiledMatcher>,
+        under: String,
+        limit: u32,
+    ) -> Trap<call::Found> {
+        let matcher = &self.table.get(&patterns)?.0;
+        let found = self.document(&document)?.find(matcher, &pointer(&under)?, limit);
+        if found.over_budget {
+            return Err(Ended::resource("one search found more than can be held at once"));
+        }
+        let hits = found.hits.into_iter().map(|hit| call::Hit {
+            pattern: hit.pattern,
+            span: types::Span { at: hit.span.at.to_string(), start: hit.span.start, end: hit.span.end },
+        });
+        Ok(call::Found { hits: hits.collect(), truncated: found.truncated })
+    }
+
+    fn drop(&mut self, document: Resource<LentDocument>) -> Trap<()> {
+        self.table.delete(document)?;
+        Ok(())
+    }
+}
+
+impl call::HostMatcher for Guest {
+    fn compile(&mut self, patterns: Vec<String>, syntax: call::Syntax) -> Refusable<Resource<CompiledMatcher>> {
+        let syntax = match syntax {
+            call::Syntax::Literal => Syntax::Literal,
+            call::Syntax::LiteralIgnoreCase => Syntax::LiteralIgnoreCase,
+            call::Syntax::Regex => Syntax::Regex,
+        };
+        match self.matchers.compile(patterns, syntax) {
+            Ok(matcher) => Ok(Ok(self.table.push(CompiledMatcher(matcher))?)),
+            Err(refused) => Ok(Err(refusal(refused))),
+        }
+    }
+
+    fn drop(&mut self, matcher: Resource<CompiledMatcher>) -> Trap<()> {
+        self.table.delete(matcher)?;
+        Ok(())
+    }
+}
+
+impl call::HostContext for Guest {
+    fn request_id(&mut self, _: Resource<LentContext>) -> Trap<String> {
+        Ok(self.call()?.request.id().to_owned())
+    }
+
+    fn call_id(&mut self, _: Resource<LentContext>) -> Trap<Option<String>> {
+        Ok(self.call()?.request.caller().call_id.clone())
+    }
+
+    fn hook(&mut self, _: Resource<LentContext>) -> Trap<String> {
+        Ok(self.call()?.hook.to_string())
+    }
+
+    fn remaining_ms(&mut self, _: Resource<LentContext>) -> Trap<u64> {
+        let left = self.deadline.saturating_duration_since(std::time::Instant::now());
+        Ok(u64::try_from(left.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    fn caller(&mut self, _: Resource<LentContext>, field: String) -> Refusable<Option<String>> {
+        Ok(Ok(self.call()?.request.caller().field(&field).map(text)))
+    }
+
+    fn state(&mut self, _: Resource<LentContext>, key: String) -> Trap<Option<String>> {
+        Ok(self.draft()?.state(&key).map(text))
+    }
+
+    fn set_state(&mut self, _: Resource<LentContext>, key: String, value: String) -> Refusable<()> {
+        let draft = self.draft()?;
+        Ok(json(value).and_then(|value| draft.set_state(&key, Some(value))).map_err(refusal))
+    }
+
+    fn remove_state(&mut self, _: Resource<LentContext>, key: String) -> Refusable<()> {
+        Ok(self.draft()?.set_state(&key, None).map_err(refusal))
+    }
+
+    fn shared(&mut self, _: Resource<LentContext>, key: String) -> Trap<Option<String>> {
+        Ok(self.draft()?.shared(&key).map(text))
+    }
+
+    fn set_shared(&mut self, _: Resource<LentContext>, key: String, value: String) -> Refusable<()> {
+        let draft = self.draft()?;
+        Ok(json(value).and_then(|value| draft.set_shared(&key, Some(value))).map_err(refusal))
+    }
+
+    fn remove_shared(&mut self, _: Resource<LentContext>, key: String) -> Refusable<()> {
+        Ok(self.draft()?.set_shared(&key, None).map_err(refusal))
+    }
+
+    fn extension(&mut self, _: Resource<LentContext>, slot: String) -> Refusable<Option<String>> {
+        Ok(Err(refusal(self.draft()?.not_granted("extension", format!("no grant to read extension {slot}")))))
+    }
+
+    fn set_extension(&mut self, _: Resource<LentContext>, slot: String, _: String) -> Refusable<()> {
+        Ok(Err(refusal(self.draft()?.not_granted("extension", format!("no grant to write extension {slot}")))))
+    }
+
+    fn edit_set(&mut self, _: Resource<LentContext>, at: String, value: String) -> Refusable<()> {
+        let at = pointer(&at)?;
+        let draft = self.draft()?;
+        Ok(match json(value) {
+            Ok(value) => draft.set(&at, value),
+            Err(invalid) => Err(draft.refuse_edit(invalid)),
+        }
+        .map_err(refusal))
+    }
+
+    fn edit_remove(&mut self, _: Resource<LentContext>, at: String) -> Refusable<()> {
+        let at = pointer(&at)?;
+        Ok(self.draft()?.remove(&at).map_err(refusal))
+    }
+
+    fn edit_splice(&mut self, _: Resource<LentContext>, at: types::Span, replacement: String) -> Refusable<()> {
+        let span = Span { at: pointer(&at.at)?, start: at.start, end: at.end };
+        Ok(self.draft()?.splice(&span, &replacement).map_err(refusal))
+    }
+
+    fn redact(
+        &mut self,
+        _: Resource<LentContext>,
+        patterns: Resource<CompiledMatcher>,
+        under: String,
+        replacement: String,
+    ) -> Refusable<u32> {
+        let under = pointer(&under)?;
+        let matcher = std::sync::Arc::clone(&self.table.get(&patterns)?.0);
+        Ok(self.draft()?.redact(&matcher, &under, &replacement).map_err(refusal))
+    }
+
+    fn set_result(&mut self, _: Resource<LentContext>, value: String) -> Refusable<()> {
+        let draft = self.draft()?;
+        Ok(json(value).and_then(|value| draft.set_result(value)).map_err(refusal))
+    }
+
+    fn annotate(&mut self, _: Resource<LentContext>, key: String, value: String) -> Refusable<()> {
+        let draft = self.draft()?;
+        Ok(json(value).and_then(|value| draft.annotate(&key, value)).map_err(refusal))
+    }
+
+    fn set_header(&mut self, _: Resource<LentContext>, name: String, value: String) -> Refusable<()> {
+        Ok(self.draft()?.set_header(&name, &value).map_err(refusal))
+    }
+
+    fn set_retry_ms(&mut self, _: Resource<LentContext>, delay: u32) -> Refusable<()> {
+        self.draft()?.set_retry_ms(delay);
+        Ok(Ok(()))
+    }
+
+    fn drop(&mut self, context: Resource<LentContext>) -> Trap<()> {
+        self.table.delete(context)?;
+        Ok(())
+    }
+}
+
+impl log::Host for Guest {
+    fn write(&mut self, level: log::Level, message: String, fields: String) -> Trap<()> {
+        Ok(self.log.write(level, &message, &fields)?)
+    }
+}
+
+impl secrets::Host for Guest {
+    fn get(&mut self, name: String) -> Refusable<String> {
+        let message = format!("no secret of the name {name} is granted");
+        Ok(Err(refusal(match self.draft.as_mut() {
+            Some(draft) => draft.not_granted("secret", message),
+            None => Refusal::not_granted(message),
+        })))
+    }
+}

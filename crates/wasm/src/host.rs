@@ -1,0 +1,73 @@
+//! [`WasmHost`]: loads components for the engine.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use hookgate_core::config::{PluginKind, PluginSpec};
+use hookgate_core::{Host, LoadError, Plugin};
+use wasmtime::component::{HasSelf, Linker};
+
+use crate::bindings;
+use crate::component::Components;
+use crate::contract::Exports;
+use crate::guest::Guest;
+use crate::plugin::WasmPlugin;
+use crate::runtime::Runtime;
+
+/// The host of plugins of kind `wasm`. One a process is enough: it holds the wasmtime engine, its
+/// clock, and the components compiled so far.
+pub struct WasmHost {
+    runtime: Arc<Runtime>,
+    linker: Linker<Guest>,
+    components: Components,
+}
+
+impl WasmHost {
+    /// Starts wasmtime.
+    ///
+    /// # Errors
+    ///
+    /// If this machine cannot run it, which a supported one can.
+    pub fn new() -> Result<Self, LoadError> {
+        let error = |error: wasmtime::Error| LoadError::new(format!("wasmtime does not start: {error:#}"));
+        let runtime = Runtime::new().map_err(error)?;
+        let linker = linker(&runtime).map_err(error)?;
+        Ok(Self { runtime: Arc::new(runtime), linker, components: Components::default() })
+    }
+
+    async fn load_component(&self, spec: &PluginSpec) -> Result<WasmPlugin, LoadError> {
+        let PluginKind::Wasm { component: file } = &spec.kind else {
+            return Err(LoadError::new(format!("not a wasm plugin: {}", spec.kind.name())));
+        };
+        let engine = self.runtime.engine();
+        let component = self.components.load(engine, file).await?;
+        let exports = Exports::of(&component.compiled.component, engine)?;
+        let instances = self.linker.instantiate_pre(&component.compiled.component).map_err(|error| {
+            LoadError::new(format!("the component imports what is not there: {}", error.root_cause()))
+                .detail(format!("{error:#}"))
+                .hint("a plugin may import hookgate:plugin/{types,call,log,secrets} and the wasi:cli world")
+        })?;
+        WasmPlugin::load(Arc::clone(&self.runtime), component, &exports, instances, spec).await
+    }
+}
+
+impl Host for WasmHost {
+    fn kind(&self) -> &'static str {
+        "wasm"
+    }
+
+    fn load(&self, spec: PluginSpec) -> BoxFuture<'_, Result<Arc<dyn Plugin>, LoadError>> {
+        Box::pin(async move { Ok(Arc::new(self.load_component(&spec).await?) as Arc<dyn Plugin>) })
+    }
+}
+
+fn linker(runtime: &Runtime) -> wasmtime::Result<Linker<Guest>> {
+    let mut linker = Linker::new(runtime.engine());
+    // The async bindings: the sync ones block the runtime's thread, which a call shares with others.
+    wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+    bindings::types::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest)?;
+    bindings::call::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest)?;
+    bindings::log::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest)?;
+    bindings::secrets::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest)?;
+    Ok(linker)
+}

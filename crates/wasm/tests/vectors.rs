@@ -1,0 +1,24 @@
+//! Every vector, on the component written in Rust and the one compiled from Python.
+
+use std::sync::Arc;
+
+use hookgate_core::Host;
+use hookgate_vectors::{Kind, Suite, assert_none};
+use hookgate_wasm::WasmHost;
+
+async fn run(kind: Kind) {
+    let host: Arc<dyn Host> = Arc::new(WasmHost::new().expect("wasmtime starts"));
+    let suite = Suite::load();
+    assert!(suite.vectors.len() >= 60, "only {} vectors", suite.vectors.len());
+    assert_none(&suite.run(&(kind, host)).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rust_component() {
+    run(Kind::Rust).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn compiled_python_component() {
+    run(Kind::CompiledPython).await;
+}

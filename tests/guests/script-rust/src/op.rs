@@ -1,0 +1,267 @@
+//! The ops, read once from the config. JSON values stay text, so that numbers reach the payload as they were written.
+
+use std::collections::BTreeMap;
+
+use crate::bindings::hookgate::plugin::call::Document;
+use crate::bindings::hookgate::plugin::types::Violation;
+
+/// Which of the two stores an op means.
+#[derive(Clone, Copy)]
+pub enum Store {
+    Private,
+    Shared,
+}
+
+pub enum Op {
+    Set {
+        at: String,
+        value: String,
+    },
+    Copy {
+        from: String,
+        at: String,
+    },
+    Remove {
+        at: String,
+    },
+    Append {
+        at: String,
+        value: String,
+    },
+    Write {
+        store: Store,
+        key: String,
+        value: String,
+    },
+    Forget {
+        store: Store,
+        key: String,
+    },
+    Count {
+        key: String,
+    },
+    Annotate {
+        key: String,
+        value: String,
+    },
+    AnnotateGet {
+        key: String,
+        from: String,
+    },
+    AnnotateStore {
+        store: Store,
+        key: String,
+        from: String,
+    },
+    AnnotateCaller {
+        key: String,
+        field: String,
+    },
+    Header {
+        name: String,
+        value: String,
+    },
+    Retry {
+        ms: u32,
+    },
+    Deny {
+        violation: Violation,
+    },
+    DenyIf {
+        store: Store,
+        key: String,
+        equals: String,
+        violation: Violation,
+    },
+    Fail {
+        message: String,
+    },
+    Spin,
+    /// Fails when it is reached, not at load: an op that never runs hurts nobody.
+    Unknown {
+        op: String,
+    },
+}
+
+/// Every hook's ops.
+pub fn read(config: &Document) -> Result<BTreeMap<String, Vec<Op>>, String> {
+    let mut script = BTreeMap::new();
+    for hook in config.keys("/hooks") {
+        let list = format!("/hooks/{}", escape(&hook));
+        let mut ops = Vec::new();
+        loop {
+            let at = format!("{list}/{}", ops.len());
+            if config.get(&at).is_none() {
+                break;
+            }
+            ops.push(Source { config, at: &at }.op()?);
+        }
+        script.insert(hook, ops);
+    }
+    Ok(script)
+}
+
+/// A token of an RFC 6901 pointer.
+fn escape(token: &str) -> String {
+    token.replace('~', "~0").replace('/', "~1")
+}
+
+/// One op's object inside the config.
+struct Source<'a> {
+    config: &'a Document,
+    at: &'a str,
+}
+
+impl Source<'_> {
+    fn op(&self) -> Result<Op, String> {
+        let op = self.string("op")?;
+        Ok(match op.as_str() {
+            "set" => Op::Set {
+                at: self.string("at")?,
+                value: self.json("value")?,
+            },
+            "copy" => Op::Copy {
+                from: self.string("from")?,
+                at: self.string("at")?,
+            },
+            "remove" => Op::Remove {
+                at: self.string("at")?,
+            },
+            "append" => Op::Append {
+                at: self.string("at")?,
+                value: self.json("value")?,
+            },
+            "state" => self.write(Store::Private)?,
+            "shared" => self.write(Store::Shared)?,
+            "forget" => Op::Forget {
+                store: Store::Private,
+                key: self.string("key")?,
+            },
+            "forget_shared" => Op::Forget {
+                store: Store::Shared,
+                key: self.string("key")?,
+            },
+            "count" => Op::Count {
+                key: self.string("key")?,
+            },
+            "annotate" => Op::Annotate {
+                key: self.string("key")?,
+                value: self.json("value")?,
+            },
+            "annotate_get" => Op::AnnotateGet {
+                key: self.string("key")?,
+                from: self.string("from")?,
+            },
+            "annotate_state" => self.annotate_store(Store::Private)?,
+            "annotate_shared" => self.annotate_store(Store::Shared)?,
+            "annotate_caller" => Op::AnnotateCaller {
+                key: self.string("key")?,
+                field: self.string("field")?,
+            },
+            "header" => Op::Header {
+                name: self.string("name")?,
+                value: self.string("value")?,
+            },
+            "retry" => Op::Retry {
+                ms: self.number("ms")?,
+            },
+            "deny" => Op::Deny {
+                violation: self.violation()?,
+            },
+            "deny_if_state" => self.deny_if(Store::Private)?,
+            "deny_if_shared" => self.deny_if(Store::Shared)?,
+            "fail" => Op::Fail {
+                message: self.string("message")?,
+            },
+            "spin" => Op::Spin,
+            _ => Op::Unknown { op },
+        })
+    }
+
+    fn write(&self, store: Store) -> Result<Op, String> {
+        Ok(Op::Write {
+            store,
+            key: self.string("key")?,
+            value: self.json("value")?,
+        })
+    }
+
+    fn annotate_store(&self, store: Store) -> Result<Op, String> {
+        Ok(Op::AnnotateStore {
+            store,
+            key: self.string("key")?,
+            from: self.string("from")?,
+        })
+    }
+
+    fn deny_if(&self, store: Store) -> Result<Op, String> {
+        Ok(Op::DenyIf {
+            store,
+            key: self.string("key")?,
+            equals: self.json("equals")?,
+            violation: self.violation()?,
+        })
+    }
+
+    fn violation(&self) -> Result<Violation, String> {
+        let headers = self.config.keys(&self.pointer("violation/http_headers"));
+        Ok(Violation {
+            code: self.string("violation/code")?,
+            reason: self.string("violation/reason")?,
+            description: self.string("violation/description")?,
+            details: self
+                .optional("violation/details")
+                .unwrap_or_else(|| "{}".to_owned()),
+            mcp_error_code: self.optional_number("violation/mcp_error_code")?,
+            http_status_code: self.optional_number("violation/http_status_code")?,
+            http_headers: headers
+                .into_iter()
+                .map(|name| {
+                    let value =
+                        self.string(&format!("violation/http_headers/{}", escape(&name)))?;
+                    Ok((name, value))
+                })
+                .collect::<Result<_, String>>()?,
+        })
+    }
+
+    fn pointer(&self, path: &str) -> String {
+        format!("{}/{path}", self.at)
+    }
+
+    fn string(&self, path: &str) -> Result<String, String> {
+        let at = self.pointer(path);
+        self.config
+            .get_string(&at)
+            .ok_or_else(|| format!("config: no string at {at}"))
+    }
+
+    fn json(&self, path: &str) -> Result<String, String> {
+        let at = self.pointer(path);
+        self.config
+            .get(&at)
+            .ok_or_else(|| format!("config: no value at {at}"))
+    }
+
+    /// `None` for what is not there and for null.
+    fn optional(&self, path: &str) -> Option<String> {
+        self.config
+            .get(&self.pointer(path))
+            .filter(|value| value.trim() != "null")
+    }
+
+    fn optional_number<T: std::str::FromStr>(&self, path: &str) -> Result<Option<T>, String> {
+        self.optional(path)
+            .map(|value| {
+                value.trim().parse().map_err(|_| {
+                    format!("config: no number of this range at {}", self.pointer(path))
+                })
+            })
+            .transpose()
+    }
+
+    fn number<T: std::str::FromStr>(&self, path: &str) -> Result<T, String> {
+        self.optional_number(path)?
+            .ok_or_else(|| format!("config: no number at {}", self.pointer(path)))
+    }
+}

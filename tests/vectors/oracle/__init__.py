@@ -1,0 +1,1 @@
+"""A plain statement of the door, the policies and the merging, against which every host is held."""
