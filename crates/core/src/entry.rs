@@ -120,9 +120,7 @@ impl Entry {
         let answer = AssertUnwindSafe(async { self.plugin.call(call).await }).catch_unwind();
         let result = match timeout_at(backstop.into(), answer).await {
             // A host that keeps deadlines itself may say so late; an answer is late from any.
-            Ok(Ok(answered))
-                if (answered.is_ok() || !keeps) && Instant::now() > deadline =>
-            {
+            Ok(Ok(answered)) if (answered.is_ok() || !keeps) && Instant::now() > deadline => {
                 self.late.fetch_add(1, Ordering::Relaxed);
                 Err(self.timed_out())
             }

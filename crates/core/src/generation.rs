@@ -28,7 +28,10 @@ impl Generation {
             for hook in &entry.hooks {
                 let listeners = hooks.entry(hook.clone()).or_default();
                 // A hook named twice is heard once.
-                if listeners.last().is_none_or(|last| !Arc::ptr_eq(last, entry)) {
+                if listeners
+                    .last()
+                    .is_none_or(|last| !Arc::ptr_eq(last, entry))
+                {
                     listeners.push(Arc::clone(entry));
                 }
             }
@@ -91,7 +94,10 @@ impl Generation {
             }
             idle.await;
         }
-        let ending = self.entries.iter().filter(|entry| last || !entry.in_process);
+        let ending = self
+            .entries
+            .iter()
+            .filter(|entry| last || !entry.in_process);
         futures::future::join_all(ending.map(|entry| entry.shutdown())).await;
     }
 }

@@ -37,7 +37,10 @@ fn get_answers_the_text_as_written() {
         ("/list/0/0", None),
         ("/n/0", None),
         ("/Name", None),
-        ("/", Some(r#"{"a/b": 1, "m~n": true, "~1": [1E5, -0], "k\u0065y": {} }"#)),
+        (
+            "/",
+            Some(r#"{"a/b": 1, "m~n": true, "~1": [1E5, -0], "k\u0065y": {} }"#),
+        ),
         ("//", None),
     ];
     for (pointer, expected) in cases {
@@ -50,7 +53,11 @@ fn get_answers_the_text_as_written() {
 #[test]
 fn strings_and_keys_come_unescaped() {
     let document = document(DOCUMENT);
-    let string = |pointer| document.get_string(&at(pointer)).map(|text| text.to_string());
+    let string = |pointer| {
+        document
+            .get_string(&at(pointer))
+            .map(|text| text.to_string())
+    };
     assert_eq!(string("/name").as_deref(), Some("café"));
     assert_eq!(string("/list/2").as_deref(), Some("\"b\""));
     assert_eq!(string("/n"), None);
@@ -85,7 +92,10 @@ fn pointers_are_those_of_rfc_6901() {
     }
     for text in ["a", "#/a", "/~", "/a~2", "/a/~a", "~0"] {
         let error = Pointer::parse(text).expect_err(text).to_string();
-        assert!(error.starts_with(&format!("not a JSON pointer: {text:?}")), "{error}");
+        assert!(
+            error.starts_with(&format!("not a JSON pointer: {text:?}")),
+            "{error}"
+        );
     }
     // Longer than any document is deep: it leads nowhere, and is not taken for its start.
     let deep = document(&format!("{}1{}", "[".repeat(100), "]".repeat(100)));
@@ -127,7 +137,14 @@ fn find_answers_spans_of_decoded_bytes_in_document_order() {
     ]);
     assert_eq!(find(text, &["ab"], Syntax::Literal), expected);
     // Keys, numbers and words of the grammar are not searched.
-    assert_eq!(find(r#"{"true":true,"1":1,"n":null}"#, &["1", "true", "n"], Syntax::Literal), hits(&[]));
+    assert_eq!(
+        find(
+            r#"{"true":true,"1":1,"n":null}"#,
+            &["1", "true", "n"],
+            Syntax::Literal
+        ),
+        hits(&[])
+    );
     assert_eq!(find("[\"a\"]", &[], Syntax::Literal), hits(&[]));
     assert_eq!(find("[\"a\"]", &[], Syntax::Regex), hits(&[]));
 }
@@ -136,17 +153,29 @@ fn find_answers_spans_of_decoded_bytes_in_document_order() {
 fn leftmost_wins_then_the_lower_index_and_nothing_overlaps() {
     for syntax in [Syntax::Literal, Syntax::LiteralIgnoreCase, Syntax::Regex] {
         let expected = hits(&[(0, "/0", 0, 2), (1, "/0", 2, 5)]);
-        assert_eq!(find(r#"["ababc"]"#, &["ab", "abc"], syntax), hits(&[(0, "/0", 0, 2), (0, "/0", 2, 4)]));
-        assert_eq!(find(r#"["ababc"]"#, &["abab", "abc", "bc"], syntax), hits(&[(0, "/0", 0, 4)]));
-        assert_eq!(find(r#"["ababc"]"#, &["ab$", "abc"], Syntax::Literal), hits(&[(1, "/0", 2, 5)]));
+        assert_eq!(
+            find(r#"["ababc"]"#, &["ab", "abc"], syntax),
+            hits(&[(0, "/0", 0, 2), (0, "/0", 2, 4)])
+        );
+        assert_eq!(
+            find(r#"["ababc"]"#, &["abab", "abc", "bc"], syntax),
+            hits(&[(0, "/0", 0, 4)])
+        );
+        assert_eq!(
+            find(r#"["ababc"]"#, &["ab$", "abc"], Syntax::Literal),
+            hits(&[(1, "/0", 2, 5)])
+        );
         assert_eq!(find(r#"["abbcd"]"#, &["ab", "bcd"], syntax), expected);
-        assert_eq!(find(r#"["aaaaa"]"#, &["aa", "a"], syntax), hits(&[(0, "/0", 0, 2), (0, "/0", 2, 4), (1, "/0", 4, 5)]));
+        assert_eq!(
+            find(r#"["aaaaa"]"#, &["aa", "a"], syntax),
+            hits(&[(0, "/0", 0, 2), (0, "/0", 2, 4), (1, "/0", 4, 5)])
+        );
     }
 }
 
 #[test]
 fn case_is_ignored_in_ascii_only() {
-    let text = r#"["Straße É K ſ kill KiLL"]"#;
+    let text = r#"["Straße É \u212a \u017f kill KiLL"]"#;
     let found = find(text, &["KILL", "é", "k ", "s"], Syntax::LiteralIgnoreCase);
     let expected = hits(&[(3, "/0", 0, 1), (0, "/0", 18, 22), (0, "/0", 23, 27)]);
     assert_eq!(found, expected);
@@ -158,8 +187,14 @@ fn regular_expressions_know_unicode_and_see_one_string_at_a_time() {
     let found = find(r#"["é1","2"]"#, &[r"\d+", r"\w"], Syntax::Regex);
     let expected = hits(&[(1, "/0", 0, 2), (0, "/0", 2, 3), (0, "/1", 0, 1)]);
     assert_eq!(found, expected);
-    assert_eq!(find(r#"["a","b"]"#, &["^[ab]$"], Syntax::Regex), hits(&[(0, "/0", 0, 1), (0, "/1", 0, 1)]));
-    assert_eq!(find(r#"["Kill"]"#, &["(?i)kILL"], Syntax::Regex), hits(&[(0, "/0", 0, 4)]));
+    assert_eq!(
+        find(r#"["a","b"]"#, &["^[ab]$"], Syntax::Regex),
+        hits(&[(0, "/0", 0, 1), (0, "/1", 0, 1)])
+    );
+    assert_eq!(
+        find(r#"["Kill"]"#, &["(?i)kILL"], Syntax::Regex),
+        hits(&[(0, "/0", 0, 4)])
+    );
 }
 
 #[test]
@@ -187,31 +222,34 @@ fn matches_at_long_pointers_end_at_a_budget() {
     let words = Matcher::compile(&["x"], Syntax::Literal).expect("a word");
     let found = document.find(&words, &at(""), u32::MAX);
     assert!(found.over_budget && !found.truncated);
-    assert!(found.hits.len() < MAX_FOUND_BYTES >> 20, "{}", found.hits.len());
+    assert!(
+        found.hits.len() < MAX_FOUND_BYTES >> 20,
+        "{}",
+        found.hits.len()
+    );
 }
 
 #[test]
-fn a_deep_document_is_walked_once() {
-    // 8 MB at depth 100: reading every level over again would look at 800 MB in each step.
-    let text = format!("{}{}1{}", "[".repeat(100), "\"ab\",".repeat(1_600_000), "]".repeat(100));
-    let document = document(&text);
+fn the_bottom_of_the_deepest_document_is_reached() {
+    let levels = 49;
+    let text = format!(
+        r#"{}"ab"{}"#,
+        r#"{"a":[0,"b","#.repeat(levels),
+        r#",{"b":"b"}]}"#.repeat(levels)
+    );
+    let bottom = "/a/2".repeat(levels);
+    assert_eq!(document(&text).get(&at(&bottom)), Some("\"ab\""));
     let words = Matcher::compile(&["b"], Syntax::Literal).expect("a word");
-    for _ in 0..10 {
-        assert_eq!(document.find(&words, &at(""), u32::MAX).hits.len(), found_within_budget());
-        assert_eq!(document.get(&at(&"/0".repeat(100))), Some("\"ab\""));
-    }
-}
-
-/// Matches at pointers of 100 short tokens that fit the budget: 40 bytes each and 25 for a token `0`,
-/// a little more for the last one, an index of up to six digits.
-fn found_within_budget() -> usize {
-    let mut bytes = 0;
-    (0_usize..)
-        .take_while(|index| {
-            bytes += size_of::<Hit>() + 99 * 25 + 24 + index.to_string().len();
-            bytes <= MAX_FOUND_BYTES
-        })
-        .count()
+    let found = document(&text).find(&words, &at(""), u32::MAX).hits;
+    // On the way down the strings before the bottom, then it, then those behind it.
+    assert_eq!(found.len(), levels + 1 + levels);
+    assert_eq!(found[levels].span.at, at(&bottom));
+    assert_eq!((found[levels].span.start, found[levels].span.end), (1, 2));
+    assert_eq!(
+        found[levels + 1].span.at,
+        at(&format!("{}/a/3/b", "/a/2".repeat(levels - 1)))
+    );
+    assert_eq!(found[2 * levels].span.at, at("/a/3/b"));
 }
 
 #[test]
@@ -222,31 +260,63 @@ fn patterns_that_are_none_are_refused() {
     };
     let invalid = RefusalCode::Invalid;
     for syntax in [Syntax::Literal, Syntax::LiteralIgnoreCase] {
-        assert_eq!(refused(&["a", ""], syntax), (invalid, "pattern 1 is empty".into()));
+        assert_eq!(
+            refused(&["a", ""], syntax),
+            (invalid, "pattern 1 is empty".into())
+        );
     }
-    for pattern in ["", "a*", "a?", "a|", "^", "$", r"\b", "(?:)", "(a{0,2})", "(?m)^"] {
+    for pattern in [
+        "", "a*", "a?", "a|", "^", "$", r"\b", "(?:)", "(a{0,2})", "(?m)^",
+    ] {
         let expected = (invalid, "pattern 1 can match the empty string".into());
-        assert_eq!(refused(&["x", pattern], Syntax::Regex), expected, "{pattern}");
+        assert_eq!(
+            refused(&["x", pattern], Syntax::Regex),
+            expected,
+            "{pattern}"
+        );
     }
-    for pattern in ["(", "a{2", "[b-a]", r"\1", "(?=a)", "(?<!a)b", r"(?-u)\xff", r"\p{None}"] {
+    for pattern in [
+        "(",
+        "a{2",
+        "[b-a]",
+        r"\1",
+        "(?=a)",
+        "(?<!a)b",
+        r"(?-u)\xff",
+        r"\p{None}",
+    ] {
         let (code, message) = refused(&[pattern], Syntax::Regex);
         assert_eq!(code, invalid);
-        assert!(message.starts_with("pattern 0 is not a regular expression: "), "{message}");
+        assert!(
+            message.starts_with("pattern 0 is not a regular expression: "),
+            "{message}"
+        );
     }
 }
 
 #[test]
 fn patterns_past_a_limit_are_refused() {
-    let code = |patterns: &[String], syntax| Matcher::compile(patterns, syntax).map(drop).map_err(|refusal| refusal.code);
+    let code = |patterns: &[String], syntax| {
+        Matcher::compile(patterns, syntax)
+            .map(drop)
+            .map_err(|refusal| refusal.code)
+    };
     let too_large = Err(RefusalCode::TooLarge);
     for syntax in [Syntax::Literal, Syntax::LiteralIgnoreCase] {
         let words = |count: usize| (0..count).map(|word| word.to_string()).collect::<Vec<_>>();
         assert_eq!(code(&words(MAX_PATTERNS), syntax), Ok(()));
         assert_eq!(code(&words(MAX_PATTERNS + 1), syntax), too_large);
         assert_eq!(code(&["a".repeat(MAX_PATTERN_BYTES)], syntax), Ok(()));
-        assert_eq!(code(&["a".repeat(MAX_PATTERN_BYTES), "b".into()], syntax), too_large);
+        assert_eq!(
+            code(&["a".repeat(MAX_PATTERN_BYTES), "b".into()], syntax),
+            too_large
+        );
     }
     for pattern in [r"\w{1000}", "(?:(?:a{1000}){1000}){1000}"] {
-        assert_eq!(code(&[pattern.into()], Syntax::Regex), too_large, "{pattern}");
+        assert_eq!(
+            code(&[pattern.into()], Syntax::Regex),
+            too_large,
+            "{pattern}"
+        );
     }
 }

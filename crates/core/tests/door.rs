@@ -112,8 +112,7 @@ fn nesting_ends_at_a_hundred() {
     let nested = |open: &str, close: &str, levels: usize| {
         format!("{}{}", open.repeat(levels), close.repeat(levels))
     };
-    let objects =
-        |levels: usize| format!("{}1{}", r#"{"a":"#.repeat(levels), "}".repeat(levels));
+    let objects = |levels: usize| format!("{}1{}", r#"{"a":"#.repeat(levels), "}".repeat(levels));
     assert!(Json::parse(nested("[", "]", 100)).is_ok());
     assert!(Json::parse(objects(100)).is_ok());
     // Siblings are not nesting.
@@ -176,8 +175,14 @@ async fn at_the_door(hook: &str, payload: &str) -> Result<(), String> {
 async fn payloads_of_the_right_shape_pass() {
     let cases = [
         ("tool_pre_invoke", r#"{"name":""}"#),
-        ("tool_pre_invoke", r#" {"extra":[1.10],"name":"a","args":null,"headers":null} "#),
-        ("tool_pre_invoke", r#"{"n\u0061me":"a","args":{"a":1},"headers":{"A":"b"}}"#),
+        (
+            "tool_pre_invoke",
+            r#" {"extra":[1.10],"name":"a","args":null,"headers":null} "#,
+        ),
+        (
+            "tool_pre_invoke",
+            r#"{"n\u0061me":"a","args":{"a":1},"headers":{"A":"b"}}"#,
+        ),
         ("tool_post_invoke", r#"{"name":"a","result":null}"#),
         ("prompt_pre_fetch", r#"{"prompt_id":"a"}"#),
         ("prompt_pre_fetch", r#"{"prompt_id":"a","args":{"a":"b"}}"#),
@@ -189,7 +194,10 @@ async fn payloads_of_the_right_shape_pass() {
             "agent_pre_invoke",
             r#"{"agent_id":"a","messages":[1],"tools":["t"],"headers":{},"model":null,"system_prompt":"s","parameters":{}}"#,
         ),
-        ("agent_post_invoke", r#"{"agent_id":"a","messages":[],"tool_calls":[{}]}"#),
+        (
+            "agent_post_invoke",
+            r#"{"agent_id":"a","messages":[],"tool_calls":[{}]}"#,
+        ),
         ("http_pre_request", r#"{"name":1}"#),
         ("a.hook-of_ours", "{}"),
     ];
@@ -204,8 +212,16 @@ async fn payloads_of_another_shape_are_named() {
         ("tool_pre_invoke", "[]", "the payload is not an object"),
         ("any_other", "null", "the payload is not an object"),
         ("tool_pre_invoke", "{}", "member `name` is missing"),
-        ("tool_pre_invoke", r#"{"name":1}"#, "member `name` is not a string"),
-        ("tool_pre_invoke", r#"{"name":null}"#, "member `name` is not a string"),
+        (
+            "tool_pre_invoke",
+            r#"{"name":1}"#,
+            "member `name` is not a string",
+        ),
+        (
+            "tool_pre_invoke",
+            r#"{"name":null}"#,
+            "member `name` is not a string",
+        ),
         (
             "tool_pre_invoke",
             r#"{"name":"a","args":[]}"#,
@@ -221,19 +237,31 @@ async fn payloads_of_another_shape_are_named() {
             r#"{"name":"a","headers":{"a":"b","c":1}}"#,
             "member `headers` holds something other than strings",
         ),
-        ("tool_post_invoke", r#"{"name":"a"}"#, "member `result` is missing"),
+        (
+            "tool_post_invoke",
+            r#"{"name":"a"}"#,
+            "member `result` is missing",
+        ),
         (
             "prompt_pre_fetch",
             r#"{"prompt_id":"a","args":{"a":null}}"#,
             "member `args` holds something other than strings",
         ),
-        ("prompt_post_fetch", r#"{"result":1}"#, "member `prompt_id` is missing"),
+        (
+            "prompt_post_fetch",
+            r#"{"result":1}"#,
+            "member `prompt_id` is missing",
+        ),
         (
             "resource_pre_fetch",
             r#"{"uri":"a","metadata":false}"#,
             "member `metadata` is not an object or null",
         ),
-        ("resource_post_fetch", r#"{"uri":"a"}"#, "member `content` is missing"),
+        (
+            "resource_post_fetch",
+            r#"{"uri":"a"}"#,
+            "member `content` is missing",
+        ),
         (
             "agent_pre_invoke",
             r#"{"agent_id":"a","messages":null}"#,
@@ -276,8 +304,9 @@ async fn size_is_checked_first_and_to_the_byte() {
     let builder = Engine::builder().config(limits).plugin("p", allowing());
     let engine = builder.build().await.expect("one plugin");
     let invoke = async |payload: &str| {
-        let outcome = engine.invoke("tool_pre_invoke", payload, &Request::default());
-        outcome.await.map(|_| ())
+        let request = Request::default();
+        let outcome = engine.invoke("tool_pre_invoke", payload, &request).await;
+        outcome.map(drop)
     };
     assert_eq!(invoke(r#"{"name":"a"}"#).await, Ok(()));
     let Err(InvokeError::InvalidPayload(error)) = invoke("not JSON at all").await else {

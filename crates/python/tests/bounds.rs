@@ -18,7 +18,7 @@ async fn an_answer_past_the_limit_is_skipped_and_the_worker_goes_on() {
     let pid = rig.pid().await;
     let fault = rig.fault(json!({"do": "big", "bytes": 11_000_000})).await;
     assert_eq!(fault.kind, FaultKind::ResponseTooLarge);
-    assert_eq!(fault.message, "an answer of 11000076 bytes, at most 10000000 are possible");
+    assert_eq!(fault.message, "an answer of 11000072 bytes, at most 10000000 are possible");
     let outcome = rig.ask(json!({"do": "big", "bytes": 9_000_000})).await;
     assert!(outcome.faults.is_empty());
     assert_eq!(rig.pid().await, pid);
@@ -29,7 +29,7 @@ async fn bytes_of_no_call_past_the_limit_end_the_worker() {
     let rig = Rig::new().await;
     let fault = rig.fault(json!({"do": "big_without_head", "bytes": 10_000_001})).await;
     assert_eq!(fault.kind, FaultKind::WorkerDied);
-    let message = "the worker was ended: it broke the protocol: it sent 10000012 bytes that belong to no call";
+    let message = "the worker was ended: it broke the protocol: it sent 10000013 bytes that belong to no call";
     assert_eq!(fault.message, message);
 }
 

@@ -116,9 +116,9 @@ fn overlaps(splices: &[Splice], range: &Range<usize>) -> bool {
     let index = splices.partition_point(|other| other.range.start < range.start);
     let before = index.checked_sub(1).and_then(|before| splices.get(before));
     before.is_some_and(|other| other.range.end > range.start)
-        || splices.get(index).is_some_and(|other| {
-            other.range.start == range.start || other.range.start < range.end
-        })
+        || splices
+            .get(index)
+            .is_some_and(|other| other.range.start == range.start || other.range.start < range.end)
 }
 
 fn conflict(path: &[String]) -> Refusal {

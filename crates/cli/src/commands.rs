@@ -1,0 +1,59 @@
+//! The commands, one file each.
+
+mod call;
+mod check;
+mod demo;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::arguments::Arguments;
+use crate::terminal::Terminal;
+
+/// A command with its own arguments.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Load a configuration and show what it does, or everything that is wrong with it.
+    Check(check::CheckArguments),
+    /// Ask the plugins about one payload.
+    Call(call::CallArguments),
+    /// Ask the plugins about every line of a JSONL file.
+    Run(run::RunArguments),
+    /// Run recorded calls through the demonstration chain and compare every outcome.
+    Demo(demo::DemoArguments),
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Done. A denial is an answer.
+    Done,
+    /// The configuration is not usable, or an outcome is not the recorded one.
+    Failed,
+    /// Some of the input could not be read; the rest was done.
+    Unread,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        // 2 is for wrong usage, which the argument parser answers itself.
+        match status {
+            Status::Done => Self::from(0),
+            Status::Failed => Self::from(1),
+            Status::Unread => Self::from(3),
+        }
+    }
+}
+
+/// Runs the command of `arguments`.
+pub async fn execute(arguments: Arguments, terminal: &Terminal) -> anyhow::Result<Status> {
+    let format = arguments.format;
+    match arguments.command {
+        Command::Check(arguments) => check::check(arguments, format, terminal).await,
+        Command::Call(arguments) => call::call(arguments, format, terminal).await,
+        Command::Run(arguments) => run::run(arguments, format, terminal).await,
+        Command::Demo(arguments) => demo::demo(arguments, format, terminal).await,
+    }
+}

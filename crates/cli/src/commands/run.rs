@@ -1,0 +1,182 @@
+//! `hookgate run`: every line of a JSONL file, outcomes in the order of the input.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal as _, Read, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use clap::Args;
+use hookgate::Outcome;
+use indicatif::ProgressBar;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::Status;
+use super::call::ErrorBody;
+use crate::arguments::{ConfigArgument, Format};
+use crate::records::{Records, json_line};
+use crate::setup;
+use crate::stream::{self, Answered, Consumer, Settings};
+use crate::terminal::Terminal;
+use crate::units::{reason, thousands};
+
+mod summary;
+
+pub use summary::{Summary, Totals};
+
+/// Arguments of `hookgate run`.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    #[command(flatten)]
+    config: ConfigArgument,
+    /// A file with one {"id", "hook", "payload", "request"} a line, or - for stdin.
+    #[arg(default_value = "-")]
+    input: PathBuf,
+    /// Write outcomes to this file instead of stdout.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Append decision records to this file.
+    #[arg(long, value_name = "FILE")]
+    records: Option<PathBuf>,
+    /// Calls at once; those of one request come one after the other.
+    #[arg(long, value_name = "N", default_value = "32")]
+    jobs: NonZeroUsize,
+    /// Write what each plugin answered, and how fast, to this file as JSON.
+    #[arg(long, value_name = "FILE")]
+    summary: Option<PathBuf>,
+}
+
+/// Asks about every line.
+pub async fn run(arguments: RunArguments, format: Format, terminal: &Terminal) -> anyhow::Result<Status> {
+    let config = setup::config(&arguments.config.config)?;
+    let input = Input::open(&arguments.input)?;
+    let output = Output::open(arguments.output.as_deref())?;
+    let summary_file = arguments.summary.as_deref().map(create).transpose()?;
+    let records = Arc::new(Records::open(arguments.records.as_deref())?);
+    let settings = Settings { jobs: arguments.jobs.get(), max_payload_bytes: config.max_payload_bytes };
+    let engine = setup::engine(config, Some(records.clone()), terminal).await?;
+    records.begin(&engine.plugins());
+
+    // A bar would stand in the middle of outcomes that go to the same screen.
+    let bar = match output.on_screen {
+        true => ProgressBar::hidden(),
+        false => terminal.bar(input.bytes),
+    };
+    let mut writer = Writer { output, name: input.name, terminal, bar, totals: Totals::default() };
+    let started = Instant::now();
+    let streamed = stream::answer(&engine, input.reader, &settings, &mut writer).await;
+    let elapsed = started.elapsed();
+    writer.bar.finish_and_clear();
+    engine.shutdown().await;
+    records.finish()?;
+    streamed?;
+
+    let summary = Summary::new(writer.totals, elapsed, records.summary());
+    if let Some(mut file) = summary_file {
+        let written = serde_json::to_writer_pretty(&mut file, &summary).map_err(io::Error::from);
+        let written = written.and_then(|()| file.write_all(b"\n"));
+        written.map_err(|error| anyhow::anyhow!("the summary cannot be written: {}", reason(&error)))?;
+    }
+    if format == Format::Text {
+        terminal.say(&summary.text());
+    }
+    if summary.totals.unread == 0 {
+        return Ok(Status::Done);
+    }
+    let (unread, calls) = (thousands(summary.totals.unread), thousands(summary.totals.lines()));
+    terminal.say(&format!("error: {unread} of {calls} lines could not be read"));
+    Ok(Status::Unread)
+}
+
+fn create(path: &Path) -> anyhow::Result<File> {
+    File::create(path).map_err(|error| anyhow::anyhow!("cannot write {}: {}", path.display(), reason(&error)))
+}
+
+/// Where lines come from.
+pub struct Input {
+    /// What messages call it.
+    pub name: String,
+    /// Its size, for a file.
+    pub bytes: Option<u64>,
+    /// The lines.
+    pub reader: Box<dyn Read + Send>,
+}
+
+impl Input {
+    /// Opens a file, or stdin for `-`.
+    pub fn open(path: &Path) -> anyhow::Result<Self> {
+        if path.as_os_str() == "-" {
+            return Ok(Self { name: "stdin".to_owned(), bytes: None, reader: Box::new(io::stdin()) });
+        }
+        let name = path.display().to_string();
+        let opened = File::open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
+        let (file, metadata) = opened.map_err(|error| anyhow::anyhow!("cannot read {name}: {}", reason(&error)))?;
+        let bytes = metadata.is_file().then_some(metadata.len());
+        Ok(Self { name, bytes, reader: Box::new(file) })
+    }
+}
+
+struct Output {
+    writer: Box<dyn Write>,
+    on_screen: bool,
+}
+
+impl Output {
+    fn open(path: Option<&Path>) -> anyhow::Result<Self> {
+        match path {
+            Some(path) => Ok(Self { writer: Box::new(BufWriter::new(create(path)?)), on_screen: false }),
+            None => {
+                let stdout = io::stdout();
+                let on_screen = stdout.is_terminal();
+                Ok(Self { writer: Box::new(BufWriter::new(stdout)), on_screen })
+            }
+        }
+    }
+}
+
+/// One line of output.
+#[derive(Serialize)]
+struct OutcomeLine<'a> {
+    id: Option<&'a RawValue>,
+    hook: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<&'a Outcome>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorBody>,
+}
+
+/// Writes answers, names bad lines, counts.
+struct Writer<'a> {
+    output: Output,
+    name: String,
+    terminal: &'a Terminal,
+    bar: ProgressBar,
+    totals: Totals,
+}
+
+impl Consumer for Writer<'_> {
+    fn take(&mut self, answered: Answered) -> anyhow::Result<()> {
+        let Answered { number, consumed, id, hook, payload: _, result } = answered;
+        self.totals.add(result.as_ref().ok());
+        let (outcome, error) = match result {
+            Ok(outcome) => (Some(outcome), None),
+            Err(unanswered) => {
+                self.terminal.say(&format!("error: line {number} of {}: {}", self.name, unanswered.message));
+                (None, Some(ErrorBody::from(unanswered)))
+            }
+        };
+        let line = OutcomeLine { id: id.as_deref(), hook: hook.as_deref(), outcome: outcome.as_ref(), error };
+        let written = json_line(&line).and_then(|line| self.output.writer.write_all(&line));
+        written.context("the output cannot be written")?;
+        self.bar.inc(consumed);
+        self.bar.set_message(format!("{} calls", thousands(self.totals.lines())));
+        Ok(())
+    }
+
+    fn idle(&mut self) -> anyhow::Result<()> {
+        self.output.writer.flush().context("the output cannot be written")
+    }
+}

@@ -1,0 +1,67 @@
+//! From a configuration file to an engine.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hookgate::config::{Config, ConfigReport};
+use hookgate::{Engine, HostOptions, LoadError, LoadReport, PythonHostOptions, RecordSink};
+
+use crate::terminal::Terminal;
+
+/// Why there is no engine.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The configuration has problems; nothing was loaded.
+    #[error("{0}")]
+    Config(ConfigReport),
+    /// A host cannot be started.
+    #[error("{0}")]
+    Host(LoadError),
+    /// Plugins did not load.
+    #[error("{report}")]
+    Load {
+        /// The configuration file.
+        file: String,
+        /// The plugins.
+        report: LoadReport,
+    },
+}
+
+/// Reads the configuration and logs its notes.
+pub fn config(file: &Path) -> Result<Config, SetupError> {
+    let config = Config::load(file).map_err(|mut report| {
+        if !file.exists()
+            && let [problem] = report.problems.as_mut_slice()
+        {
+            problem.hint = Some("name another file with --config FILE".to_owned());
+        }
+        SetupError::Config(report)
+    })?;
+    for note in &config.report.notes {
+        tracing::info!(line = note.line, "{}", note.message);
+    }
+    Ok(config)
+}
+
+/// Loads every plugin of `config`; records go to `sink`.
+pub async fn engine(
+    config: Config,
+    sink: Option<Arc<dyn RecordSink>>,
+    terminal: &Terminal,
+) -> Result<Engine, SetupError> {
+    let file = config.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
+    let mut options = HostOptions::default();
+    // Without a store the library says what to do.
+    if let Some(store) = hookgate::default_store() {
+        let mut python = PythonHostOptions::new(store);
+        python.progress = Some(terminal.environments());
+        options = options.python(python);
+    }
+    let mut builder = hookgate::engine_with(config, options).map_err(SetupError::Host)?;
+    if let Some(sink) = sink {
+        builder = builder.records(sink);
+    }
+    let built = builder.build().await;
+    terminal.clear();
+    built.map_err(|report| SetupError::Load { file, report })
+}
