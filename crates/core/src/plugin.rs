@@ -47,7 +47,8 @@ pub trait Plugin: Send + Sync {
 pub struct PluginInfo {
     /// `wasm`, `python` or `in-process`.
     pub kind: &'static str,
-    /// The hooks it can answer, where that is known.
+    /// The hooks it can answer, where that is known. A status shows those it is asked at instead.
+    #[serde(skip_serializing)]
     pub hooks: Vec<String>,
     /// `sha256:...` of the component; none where there is no single file.
     pub digest: Option<String>,

@@ -355,7 +355,11 @@ async fn one_call_more_than_the_queue_holds_is_overloaded() {
     let (engine, gate, plugin) = narrow(OnError::Fail).await;
     let mut calls: Vec<_> = (0..1 + 1_024).map(|_| Box::pin(ask(&engine))).collect();
     for call in &mut calls {
-        assert!(call.now_or_never().is_none(), "in the slot or in the queue");
+        let outcome = call.now_or_never();
+        assert!(
+            outcome.is_none(),
+            "in the slot or in the queue: {outcome:?}"
+        );
     }
     let outcome = ask(&engine).await;
     assert_eq!(outcome.decision, Decision::Deny);

@@ -116,7 +116,12 @@ impl Requirements {
 
 impl std::fmt::Display for Requirements {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.arguments().join(", "))
+        f.write_str(&self.lines.join(", "))?;
+        let separator = if self.lines.is_empty() { "" } else { ", " };
+        match &self.file {
+            Some(file) => write!(f, "{separator}-r {}", file.display()),
+            None => Ok(()),
+        }
     }
 }
 

@@ -161,6 +161,7 @@ impl Worker {
     /// Lets the plugin shut down, for as long as it is given, then ends the process.
     pub(crate) async fn shutdown(&self, grace: Duration) {
         let mut ended = self.ended.clone();
+        self.calls.expect_end();
         self.calls.send(Outgoing::message(frames::framed(br#"{"type":"shutdown"}"#)));
         if timeout(grace, ended.wait_for(|ended| *ended)).await.is_err() {
             tracing::warn!(plugin = %self.calls.plugin(), "the plugin did not shut down within {grace:?}");
@@ -172,6 +173,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
+        self.calls.expect_end();
         self.calls.kill("it was not needed any more");
     }
 }

@@ -99,7 +99,7 @@ async fn an_environment_is_built_once_and_found_again() {
     let environment = rig.prepare().await;
     assert!(imports_cpex(&environment));
     assert_eq!(rig.events(), ["building p 2", "built p true"]);
-    assert_eq!(rig.stored(), [environment.path.clone()]);
+    assert_eq!(rig.stored(), std::slice::from_ref(&environment.path));
     let mode = std::fs::metadata(rig.folder.path().join("store")).expect("the store").permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
 
@@ -156,7 +156,7 @@ async fn requirements_that_cannot_be_met_fail_in_the_installers_words_and_leave_
         let mut options = rig.options.clone();
         options.installer = installer;
         let error = PythonHost::new(options).prepare(&spec).await.expect_err("nothing to install");
-        let start = format!("the environment of p cannot be built: -r, {}: ", file.display());
+        let start = format!("the environment of p cannot be built: -r {}: ", file.display());
         assert!(error.message.starts_with(&start), "{}", error.message);
         assert!(error.message.contains("pip install failed: exit status: 1"), "{}", error.message);
         let detail = error.detail.expect("the installer's words");
@@ -170,7 +170,8 @@ async fn requirements_that_cannot_be_met_fail_in_the_installers_words_and_leave_
 async fn what_a_crash_left_is_replaced() {
     let rig = Rig::new();
     let path = rig.prepare().await.path;
-    let breaks: [(&str, fn(&Path)); 4] = [
+    type Break = fn(&Path);
+    let breaks: [(&str, Break); 4] = [
         ("no mark", |path| std::fs::remove_file(path.join(MARK)).expect("a mark")),
         ("half a mark", |path| std::fs::write(path.join(MARK), "{\"format\":1,").expect("a mark")),
         ("another's mark", |path| {

@@ -161,7 +161,8 @@ pub fn describe(outcome: &Outcome) -> String {
         describe_violation(violation, &mut line);
     }
     for approval in &outcome.approvals {
-        line("approval", &format!("{}: {} (risk {:?})", approval.plugin, approval.reason, approval.risk).to_lowercase());
+        let risk = format!("{:?}", approval.risk).to_lowercase();
+        line("approval", &format!("{}: {} (risk: {risk})", approval.plugin, approval.reason));
     }
     for suppressed in &outcome.suppressed {
         let code = suppressed.violation.as_ref().map_or("", |violation| violation.code.as_str());

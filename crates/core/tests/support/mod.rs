@@ -110,6 +110,20 @@ pub fn faulting(kind: FaultKind) -> Arc<Scripted> {
     plugin(move |_| Err(Fault::new(kind, "broken")))
 }
 
+/// Sets `/args/cmd` to the last text with `tag` behind it.
+pub fn tagging(tag: &'static str) -> Arc<Scripted> {
+    plugin(move |call| {
+        let mut draft = call.draft();
+        let cmd = call
+            .payload
+            .get_string(&at("/args/cmd"))
+            .unwrap_or_default();
+        let value = Json::string(&format!("{cmd}{tag}"));
+        draft.set(&at("/args/cmd"), value).expect("a member");
+        Ok(draft.allow())
+    })
+}
+
 /// An approval of medium risk.
 pub fn approval(reason: &str) -> Approval {
     Approval {

@@ -77,6 +77,8 @@ struct Inner {
     slots: HashMap<u64, Slot>,
     death: Option<Arc<Death>>,
     killed_for: Option<String>,
+    /// The host has asked it to end: nothing to warn of.
+    ending: bool,
 }
 
 /// The calls of one worker.
@@ -161,6 +163,11 @@ impl Calls {
         self.group.kill();
     }
 
+    /// Its end is wanted from now on.
+    pub(super) fn expect_end(&self) {
+        self.lock().ending = true;
+    }
+
     /// The process has ended: every call that is left hears of it.
     pub(super) fn died(&self, status: String) {
         self.alive.store(false, Ordering::Release);
@@ -168,8 +175,12 @@ impl Calls {
         let death = Arc::new(Death { status, killed_for: inner.killed_for.clone(), log: self.log.text() });
         inner.death = Some(Arc::clone(&death));
         let slots = std::mem::take(&mut inner.slots);
+        if inner.ending {
+            tracing::debug!(plugin = %self.plugin, "{death}");
+        } else {
+            tracing::warn!(plugin = %self.plugin, calls = slots.len(), "{death}");
+        }
         drop(inner);
-        tracing::warn!(plugin = %self.plugin, calls = slots.len(), "{death}");
         for slot in slots.into_values() {
             if let Waiter::Caller(caller) = slot.waiter {
                 let _ = caller.send(Reply { at: Instant::now(), body: Body::Died(Arc::clone(&death)) });

@@ -104,6 +104,7 @@ impl StartError {
             ));
         }
         match failed.stage.as_str() {
+            "class" => Some("name a class that the module has: `kind: package.module.Class`".into()),
             "framework" => Some("let `requirements` name cpex==0.1.4, or no framework at all".into()),
             "config" => Some("see the message for the key of the entry that does not fit".into()),
             "initialize" => Some("see the traceback; what the class reads is its `config:`".into()),

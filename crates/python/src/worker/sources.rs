@@ -19,6 +19,7 @@ macro_rules! modules {
 
 modules! {
     "hookgate_worker": "__init__",
+    "hookgate_worker.alignment": "alignment",
     "hookgate_worker.calls": "calls",
     "hookgate_worker.context": "context",
     "hookgate_worker.differences": "differences",

@@ -7,6 +7,7 @@ and a member the caller sent stays as the caller wrote it unless the plugin chan
 
 from math import copysign
 
+from hookgate_worker.alignment import align, shifted
 from hookgate_worker.plain import Members
 
 MISSING = object()
@@ -104,7 +105,7 @@ class _Edits:
             self.set(at, after)
 
     def arrays(self, before, after, sent, at):
-        if len(before) == len(after):
+        if len(before) == len(after) and not shifted(before, after, same):
             for index, (old, new) in enumerate(zip(before, after, strict=False)):
                 if old is not new:
                     self.values(old, new, sent[index], f"{at}/{index}")
@@ -122,11 +123,29 @@ class _Edits:
         elif head == len(before):
             for value in after[head:]:
                 self.set(f"{at}/-", value)
-        else:
+        elif not self.aligned(before, after, sent, at, head, tail):
             # Elements that stayed go back as the caller wrote them.
             middle = [self.outward(value) for value in after[head : len(after) - tail]]
             kept = sent[len(sent) - tail :]
             self.edits.append({"op": "set", "at": at, "value": sent[:head] + middle + kept})
+
+    def aligned(self, before, after, sent, at, head, tail):
+        """Tells an array that changed in length and in its elements by single edits; False if that cannot be."""
+        old, new = before[head : len(before) - tail], after[head : len(after) - tail]
+        places = align(old, new, tail == 0, same)
+        if places is None:
+            return False
+        kept = {place: index for index, place in enumerate(places) if place is not None}
+        for place, value in enumerate(old):
+            path = f"{at}/{head + place}"
+            if place in kept:
+                self.values(value, new[kept[place]], sent[head + place], path)
+            else:
+                self.remove(path)
+        for place, value in zip(places, new, strict=True):
+            if place is None:
+                self.set(f"{at}/-", value)
+        return True
 
     def name(self, key, shapes, sent):
         """The caller's name for a member; for one the caller did not send, the name it would have used."""

@@ -1,0 +1,160 @@
+//! What `hookgate check` says about each plugin: the operator's words beside what the host found.
+
+use hookgate::config::{Config, Mode, OnError, PluginSpec};
+use hookgate::{EnvironmentInfo, PluginStatus};
+use serde::Serialize;
+
+use crate::table::Table;
+use crate::units::{bytes, shown};
+
+/// One plugin.
+#[derive(Debug, Serialize)]
+pub struct PluginReport {
+    name: String,
+    kind: &'static str,
+    hooks: Vec<String>,
+    mode: Mode,
+    priority: i32,
+    on_error: OnError,
+    limits: LimitsReport,
+    grants: GrantsReport,
+    /// What its host says; none for a disabled plugin, which is not loaded.
+    pub loaded: Option<Loaded>,
+}
+
+#[derive(Debug, Serialize)]
+struct LimitsReport {
+    timeout_ms: u64,
+    memory_bytes: u64,
+    concurrency: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct GrantsReport {
+    files: Vec<FileReport>,
+    env: Vec<String>,
+    data: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct FileReport {
+    host: String,
+    guest: String,
+    access: String,
+}
+
+/// What a host found.
+#[derive(Debug, Serialize)]
+pub struct Loaded {
+    /// What really confines it.
+    sandbox: String,
+    digest: Option<String>,
+    environment: Option<EnvironmentInfo>,
+}
+
+/// A report for every entry, in the order of the configuration.
+pub fn reports(config: &Config, statuses: &[PluginStatus]) -> Vec<PluginReport> {
+    let report = |spec: &PluginSpec| {
+        let status = statuses.iter().find(|status| status.name == spec.name);
+        PluginReport::new(spec, status)
+    };
+    config.plugins.iter().map(report).collect()
+}
+
+impl PluginReport {
+    fn new(spec: &PluginSpec, status: Option<&PluginStatus>) -> Self {
+        let grants = &spec.permissions;
+        let file = |grant: &hookgate::config::FileGrant| FileReport {
+            host: grant.host.display().to_string(),
+            guest: grant.guest.clone(),
+            access: grant.access.to_string(),
+        };
+        let loaded = |status: &PluginStatus| Loaded {
+            sandbox: status.info.sandbox.clone(),
+            digest: status.info.digest.clone(),
+            environment: status.info.environment.clone(),
+        };
+        Self {
+            name: spec.name.clone(),
+            kind: spec.kind.name(),
+            hooks: spec.hooks.clone(),
+            mode: spec.mode,
+            priority: spec.priority,
+            on_error: spec.on_error,
+            limits: LimitsReport {
+                timeout_ms: u64::try_from(spec.limits.timeout.as_millis()).unwrap_or(u64::MAX),
+                memory_bytes: spec.limits.memory_bytes,
+                concurrency: spec.limits.concurrency,
+            },
+            grants: GrantsReport {
+                files: grants.files.iter().map(file).collect(),
+                env: grants.env.clone(),
+                data: grants.data.read_headers.then_some("read_headers").into_iter().collect(),
+            },
+            loaded: status.map(loaded),
+        }
+    }
+
+    fn grants_text(&self) -> String {
+        let GrantsReport { files, env, data } = &self.grants;
+        let files = files.iter().map(|file| format!("{} of {} as {}", file.access, file.host, file.guest));
+        let mut grants: Vec<String> = files.collect();
+        grants.extend(env.iter().map(|name| format!("env {name}")));
+        grants.extend(data.iter().map(|name| format!("data {name}")));
+        if grants.is_empty() { "none".to_owned() } else { grants.join(", ") }
+    }
+
+    /// The lines below the table.
+    fn details(&self) -> Vec<String> {
+        let mut lines = vec![
+            shown(&self.name),
+            format!("  hooks: {}", if self.hooks.is_empty() { "none".to_owned() } else { self.hooks.join(", ") }),
+            format!("  grants: {}", shown(&self.grants_text())),
+        ];
+        let Some(Loaded { sandbox, digest, environment }) = &self.loaded else {
+            lines.push("  disabled: not loaded".to_owned());
+            return lines;
+        };
+        lines.push(format!("  sandbox: {sandbox}"));
+        if let Some(digest) = digest {
+            lines.push(format!("  digest: {digest}"));
+        }
+        if let Some(EnvironmentInfo { verdict, path, python, framework }) = environment {
+            let built = if *verdict == "Missing" { " before this run, which built it" } else { "" };
+            lines.push(format!("  environment: {verdict}{built}"));
+            lines.push(format!("    path: {path}"));
+            lines.push(format!("    python: {python}"));
+            lines.push(format!("    framework: {}", shown(framework)));
+        }
+        lines
+    }
+}
+
+/// A table of what is one word, then the rest plugin by plugin.
+pub fn text(plugins: &[PluginReport]) -> String {
+    let mut table =
+        Table::new(&["plugin", "kind", "mode", "#priority", "on_error", "#timeout", "#memory", "#concurrency"]);
+    for plugin in plugins {
+        table.row(vec![
+            shown(&plugin.name),
+            plugin.kind.to_owned(),
+            plugin.mode.to_string(),
+            plugin.priority.to_string(),
+            plugin.on_error.to_string(),
+            timeout(plugin.limits.timeout_ms),
+            bytes(plugin.limits.memory_bytes),
+            plugin.limits.concurrency.to_string(),
+        ]);
+    }
+    let mut out = table.lines().join("\n") + "\n";
+    for plugin in plugins {
+        out += "\n";
+        out += &plugin.details().join("\n");
+        out += "\n";
+    }
+    out
+}
+
+fn timeout(milliseconds: u64) -> String {
+    if milliseconds.is_multiple_of(1_000) { format!("{} s", milliseconds / 1_000) } else { format!("{milliseconds} ms") }
+}
