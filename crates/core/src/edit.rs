@@ -142,7 +142,11 @@ impl Edits {
                 at.at
             )));
         }
-        self.splice_all(&at.at, vec![start..end], &replacement.into())
+        self.splice_all(
+            &at.at,
+            std::iter::once(start..end).collect(),
+            &replacement.into(),
+        )
     }
 
     /// Replaces every match in the string values at or below `under`; answers how many.

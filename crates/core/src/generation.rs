@@ -9,12 +9,15 @@ use tokio::sync::Notify;
 use crate::config::Mode;
 use crate::entry::Entry;
 
+/// A hook's name, and who listens to it.
+type Listeners = (Arc<str>, Box<[Arc<Entry>]>);
+
 /// Plugins that serve together from load to reload.
 pub(crate) struct Generation {
     pub(crate) number: u64,
     pub(crate) entries: Vec<Arc<Entry>>,
     /// Per hook, by priority and then config order.
-    hooks: HashMap<String, (Arc<str>, Box<[Arc<Entry>]>)>,
+    hooks: HashMap<String, Listeners>,
     closed: bool,
     in_flight: AtomicU64,
     retired: AtomicBool,

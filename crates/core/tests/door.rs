@@ -2,8 +2,8 @@
 
 mod support;
 
-use hookgate_core::{Decision, Engine, InProcess, InvokeError, Json, Payload, Request};
-use support::{allowing, config};
+use hookgate_core::{Decision, Engine, InvokeError, Json, Payload, Request};
+use support::{allowing, config, named};
 
 #[test]
 fn i_json_is_accepted_and_keeps_its_text() {
@@ -155,7 +155,7 @@ fn an_error_shows_only_the_start_of_a_key() {
 /// An engine where somebody listens to every hook of the test, and what it says to a payload.
 async fn at_the_door(hook: &str, payload: &str) -> Result<(), String> {
     let plugin = allowing();
-    let listener = InProcess::new("p", plugin.clone()).hooks([hook]);
+    let listener = named("p", plugin.clone()).hooks([hook]);
     let engine = support::engine([listener]).await;
     match engine.invoke(hook, payload, &Request::default()).await {
         Ok(outcome) => {
@@ -301,7 +301,9 @@ async fn what_is_not_i_json_is_an_error_and_never_an_outcome() {
 async fn size_is_checked_first_and_to_the_byte() {
     let mut limits = config(&[]);
     limits.max_payload_bytes = 12;
-    let builder = Engine::builder().config(limits).plugin("p", allowing());
+    let builder = Engine::builder()
+        .config(limits)
+        .in_process(named("p", allowing()));
     let engine = builder.build().await.expect("one plugin");
     let invoke = async |payload: &str| {
         let request = Request::default();

@@ -4,10 +4,8 @@ mod support;
 
 use std::time::Duration;
 
-use hookgate_core::{
-    Draft, Engine, Fault, FaultKind, InProcess, Outcome, RefusalCode, Request, Violation,
-};
-use support::{HOOK, PAYLOAD, ask, at, config, engine, json, plugin};
+use hookgate_core::{Draft, Engine, Fault, FaultKind, Outcome, RefusalCode, Request, Violation};
+use support::{HOOK, PAYLOAD, ask, at, config, engine, json, named, plugin};
 
 /// Asks in the name of a request.
 async fn ask_in(engine: &Engine, id: &str) -> Outcome {
@@ -50,11 +48,7 @@ async fn private_state_is_the_plugins_and_shared_state_is_everybodys() {
         );
     });
     let reader = marking(|_| {});
-    let engine = engine([
-        InProcess::new("writer", writer),
-        InProcess::new("reader", reader),
-    ])
-    .await;
+    let engine = engine([named("writer", writer), named("reader", reader)]).await;
     // The reader runs after the writer in the first hook already.
     assert_eq!(marks(&ask_in(&engine, "r").await), [("shared", "[1]")]);
     assert_eq!(
@@ -75,7 +69,7 @@ async fn removed_state_is_gone() {
         draft.set_state("k", value.clone()).expect("little");
         draft.set_shared("k", value).expect("little");
     });
-    let engine = engine([InProcess::new("p", plugin)]).await;
+    let engine = engine([named("p", plugin)]).await;
     for expected in [vec![], vec![("state", "0"), ("shared", "0")], vec![]] {
         assert_eq!(marks(&ask_in(&engine, "r").await), expected);
     }
@@ -84,7 +78,7 @@ async fn removed_state_is_gone() {
 #[tokio::test]
 async fn a_request_without_an_id_leaves_nothing() {
     let plugin = marking(|draft| draft.set_state("k", Some(json("0"))).expect("little"));
-    let engine = engine([InProcess::new("p", plugin)]).await;
+    let engine = engine([named("p", plugin)]).await;
     ask(&engine).await;
     assert!(engine.requests().is_empty());
     assert_eq!(marks(&ask(&engine).await), []);
@@ -96,8 +90,8 @@ async fn a_request_without_an_id_leaves_nothing_when_its_caller_goes_away() {
     let gate = std::sync::Arc::new(support::Gate::default());
     let writer = marking(|draft| draft.set_state("k", Some(json("0"))).expect("little"));
     let engine = engine([
-        InProcess::new("writer", writer),
-        InProcess::new("waits", support::gated(&gate)),
+        named("writer", writer),
+        named("waits", support::gated(&gate)),
     ])
     .await;
     let mut call = Box::pin(ask(&engine));
@@ -117,7 +111,7 @@ async fn identity_is_taken_from_each_call() {
             .expect("little");
         Ok(draft.allow())
     });
-    let engine = engine([InProcess::new("p", plugin)]).await;
+    let engine = engine([named("p", plugin)]).await;
     let mut request = Request::with_id("r");
     for (user, expected) in [(Some(json("\"u\"")), "\"u\""), (None, "null")] {
         request.user = user;
@@ -146,9 +140,9 @@ async fn later_marks_and_headers_win_and_the_longest_delay() {
         })
     };
     let engine = engine([
-        InProcess::new("one", writer("1", "X-Tag", 300)),
-        InProcess::new("two", writer("2", "x-TAG", 200)),
-        InProcess::new("silent", support::allowing()),
+        named("one", writer("1", "X-Tag", 300)),
+        named("two", writer("2", "x-TAG", 200)),
+        named("silent", support::allowing()),
     ])
     .await;
     let effects = serde_json::to_string(&ask(&engine).await.effects).expect("JSON");
@@ -172,7 +166,7 @@ async fn effects_are_dropped_on_a_fault_and_kept_on_a_denial() {
         draft.remove(&at("/name")).expect_err("the shape needs it");
         Ok(draft.allow())
     });
-    let one = engine([InProcess::new("p", faulting)]).await;
+    let one = engine([named("p", faulting)]).await;
     let outcome = ask_in(&one, "r").await;
     assert_eq!(outcome.faults[0].kind, FaultKind::Protocol);
     assert_eq!(outcome.effects, hookgate_core::OutcomeEffects::default());
@@ -183,7 +177,7 @@ async fn effects_are_dropped_on_a_fault_and_kept_on_a_denial() {
         effects(&mut draft);
         Ok(draft.deny(Violation::new("NO", "no")))
     });
-    let other = engine([InProcess::new("p", denying)]).await;
+    let other = engine([named("p", denying)]).await;
     let outcome = ask_in(&other, "r").await;
     assert_eq!(marks(&outcome), [("mark", "1")]);
     assert_eq!(
@@ -221,7 +215,7 @@ async fn headers_are_headers_and_bounded_in_number() {
         // A refused mark is no refused edit: it may still allow.
         Ok(draft.allow())
     });
-    let engine = engine([InProcess::new("p", plugin)]).await;
+    let engine = engine([named("p", plugin)]).await;
     let outcome = ask(&engine).await;
     assert_eq!(
         (outcome.faults.len(), outcome.effects.headers.len()),
@@ -244,7 +238,9 @@ async fn marks_results_and_headers_share_the_limit_of_a_payload() {
         draft.set_result(json("1234567890")).expect("10 bytes");
         Ok(draft.allow())
     });
-    let builder = Engine::builder().config(limits).plugin("p", plugin);
+    let builder = Engine::builder()
+        .config(limits)
+        .in_process(named("p", plugin));
     let engine = builder.build().await.expect("one plugin");
     assert_eq!(ask(&engine).await.effects.result, Some(json("1234567890")));
 }
@@ -280,8 +276,8 @@ async fn the_state_of_a_request_is_bounded_over_all_its_plugins() {
     });
     let builder = Engine::builder()
         .config(limits)
-        .plugin("first", first)
-        .plugin("second", second);
+        .in_process(named("first", first))
+        .in_process(named("second", second));
     let engine = builder.build().await.expect("two plugins");
     let outcome = ask_in(&engine, "r").await;
     assert_eq!(outcome.faults, [], "{outcome:?}");
@@ -302,7 +298,7 @@ async fn removing_what_is_not_there_leaves_no_trace() {
         assert!(answer.effects().state.is_empty() && answer.effects().shared.is_empty());
         Ok(answer)
     });
-    let engine = engine([InProcess::new("p", plugin)]).await;
+    let engine = engine([named("p", plugin)]).await;
     assert_eq!(ask_in(&engine, "r").await.faults, []);
     assert!(engine.requests().is_empty());
 }
@@ -310,7 +306,7 @@ async fn removing_what_is_not_there_leaves_no_trace() {
 #[tokio::test]
 async fn the_store_keeps_the_ten_thousand_requests_used_last() {
     let plugin = marking(|draft| draft.set_state("k", Some(json("0"))).expect("little"));
-    let engine = engine([InProcess::new("p", plugin)]).await;
+    let engine = engine([named("p", plugin)]).await;
     for request in 0..10_000 {
         ask_in(&engine, &request.to_string()).await;
     }
@@ -334,7 +330,7 @@ async fn the_store_keeps_the_ten_thousand_requests_used_last() {
 #[tokio::test(start_paused = true)]
 async fn the_store_forgets_after_ten_minutes_without_use() {
     let plugin = marking(|draft| draft.set_state("k", Some(json("0"))).expect("little"));
-    let engine = engine([InProcess::new("p", plugin)]).await;
+    let engine = engine([named("p", plugin)]).await;
     ask_in(&engine, "a").await;
     ask_in(&engine, "b").await;
     tokio::time::advance(Duration::from_secs(599)).await;
@@ -350,10 +346,6 @@ async fn the_store_forgets_after_ten_minutes_without_use() {
 async fn a_fault_after_another_plugins_answer_keeps_that_ones_effects() {
     let plugin = marking(|draft| draft.annotate("mark", json("1")).expect("little"));
     let broken = support::plugin(|_| Err(Fault::new(FaultKind::Trap, "broken")));
-    let engine = engine([
-        InProcess::new("p", plugin),
-        InProcess::new("broken", broken),
-    ])
-    .await;
+    let engine = engine([named("p", plugin), named("broken", broken)]).await;
     assert_eq!(marks(&ask(&engine).await), [("mark", "1")]);
 }

@@ -8,11 +8,12 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use hookgate_core::config::{Config, Mode, OnError};
 use hookgate_core::{
-    Decision, Engine, FaultKind, InProcess, InvokeError, LoadReport, Outcome, Phase, Plugin,
-    PluginInfo, Request, Violation,
+    Decision, Engine, FaultKind, InvokeError, LoadReport, Outcome, Phase, Plugin, PluginInfo,
+    Request, Violation,
 };
 use support::{
-    Gate, HOOK, PAYLOAD, Scripted, Shelf, allowing, ask, config, denying, entry, gated, plugin,
+    Gate, HOOK, PAYLOAD, Scripted, Shelf, allowing, ask, config, denying, entry, gated, named,
+    plugin,
 };
 use tokio::sync::Semaphore;
 
@@ -22,7 +23,7 @@ async fn loaded(shelf: &Arc<Shelf>, names: &[&str]) -> Engine {
     builder.build().await.expect("all are on the shelf")
 }
 
-fn named(report: &LoadReport) -> Vec<(&str, &str)> {
+fn problems_of(report: &LoadReport) -> Vec<(&str, &str)> {
     let problems = report.problems.iter();
     problems
         .map(|problem| (&*problem.plugin, &*problem.error.message))
@@ -44,7 +45,7 @@ async fn every_entry_that_does_not_load_is_named_and_the_others_are_ended() {
     let builder = Engine::builder().host(shelf).config(wanted);
     let report = builder.build().await.err().expect("two are missing");
     let missing = "no such component";
-    assert_eq!(named(&report), [("bad", missing), ("worse", missing)]);
+    assert_eq!(problems_of(&report), [("bad", missing), ("worse", missing)]);
     assert_eq!(report.problems[0].line, Some(3));
     let expected = "error: plugin bad: no such component\n  hint: put one there\nerror: plugin worse: no such component\n  hint: put one there";
     assert_eq!(report.to_string(), expected);
@@ -56,24 +57,21 @@ async fn a_kind_without_a_host_does_not_load() {
     let builder = Engine::builder().config(config(&["p"]));
     let report = builder.build().await.err().expect("no host");
     assert_eq!(
-        named(&report),
+        problems_of(&report),
         [("p", "no host for plugins of kind `wasm` in this engine")]
     );
 }
 
 #[tokio::test]
 async fn a_name_is_given_once_and_what_had_loaded_is_ended() {
-    let twice = [
-        InProcess::new("p", allowing()),
-        InProcess::new("p", allowing()),
-    ];
+    let twice = [named("p", allowing()), named("p", allowing())];
     let builder = twice
         .into_iter()
         .fold(Engine::builder(), |builder, plugin| {
             builder.in_process(plugin)
         });
     let report = builder.build().await.err().expect("twice");
-    assert_eq!(named(&report)[0], ("p", "the name is given twice"));
+    assert_eq!(problems_of(&report)[0], ("p", "the name is given twice"));
 
     let shelf = Shelf::new();
     let configured = allowing();
@@ -82,9 +80,9 @@ async fn a_name_is_given_once_and_what_had_loaded_is_ended() {
     let builder = Engine::builder()
         .host(shelf)
         .config(config(&["p"]))
-        .plugin("p", own.clone());
+        .in_process(named("p", own.clone()));
     let report = builder.build().await.err().expect("twice");
-    assert_eq!(named(&report), [("p", "the name is given twice")]);
+    assert_eq!(problems_of(&report), [("p", "the name is given twice")]);
     assert_eq!((configured.ended(), own.ended()), (1, 0));
 }
 
@@ -96,7 +94,7 @@ async fn in_process_plugins_come_after_configured_ones_of_equal_priority() {
     let build = async |wanted: &Config| {
         let builder = Engine::builder().host(shelf.clone()).config(wanted.clone());
         builder
-            .plugin("own", denying("OWN"))
+            .in_process(named("own", denying("OWN")))
             .build()
             .await
             .expect("both load")
@@ -110,8 +108,8 @@ async fn in_process_plugins_come_after_configured_ones_of_equal_priority() {
 async fn a_plugin_hears_its_hooks_once_and_not_at_all_when_off() {
     let (hears, off) = (allowing(), denying("OFF"));
     let engine = support::engine([
-        InProcess::new("hears", hears.clone()).hooks([HOOK, "mine", HOOK]),
-        InProcess::new("off", off.clone()).mode(Mode::Disabled),
+        named("hears", hears.clone()).hooks([HOOK, "mine", HOOK]),
+        named("off", off.clone()).mode(Mode::Disabled),
     ])
     .await;
     ask(&engine).await;
@@ -137,7 +135,7 @@ async fn a_reload_waits_for_nobody_and_ends_the_old_plugin_after_its_last_call()
     shelf.put("p", &old);
     let builder = Engine::builder().host(shelf.clone()).config(config(&["p"]));
     let engine = builder
-        .plugin("own", own.clone())
+        .in_process(named("own", own.clone()))
         .build()
         .await
         .expect("both load");
@@ -195,7 +193,7 @@ async fn a_failing_reload_leaves_the_old_generation_and_ends_what_it_had_loaded(
         .reload(config(&["fresh", "missing"]))
         .await
         .expect_err("one is missing");
-    assert_eq!(named(&report), [("missing", "no such component")]);
+    assert_eq!(problems_of(&report), [("missing", "no such component")]);
     assert_eq!((engine.generation(), code(&ask(&engine).await)), (1, "OLD"));
     assert_eq!((old.ended(), fresh.ended(), fresh.calls()), (0, 1, 0));
 }
@@ -305,9 +303,7 @@ async fn a_shutdown_during_a_reload_ends_what_the_reload_loads() {
 async fn narrow(on_error: OnError) -> (Engine, Arc<Gate>, Arc<Scripted>) {
     let gate = Arc::new(Gate::default());
     let plugin = gated(&gate);
-    let entry = InProcess::new("p", plugin.clone())
-        .concurrency(1)
-        .on_error(on_error);
+    let entry = named("p", plugin.clone()).concurrency(1).on_error(on_error);
     // Only tests that let time pass come to the end of it.
     let entry = entry.timeout(Duration::from_secs(3_600));
     (support::engine([entry]).await, gate, plugin)
@@ -423,7 +419,7 @@ async fn the_list_of_plugins_says_what_the_operator_said() {
             Box::pin(async move { Ok(call.draft().allow()) })
         }
     }
-    let entry = InProcess::new("p", Arc::new(Described))
+    let entry = named("p", Arc::new(Described))
         .priority(-1)
         .on_error(OnError::Ignore);
     let engine = support::engine([entry.timeout(Duration::from_millis(1_500))]).await;

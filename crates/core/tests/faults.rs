@@ -12,8 +12,8 @@ use hookgate_core::{
     Violation,
 };
 use support::{
-    Scripted, allowing, approval, ask, ask_about, asking, at, engine, faulting, json, plugin,
-    tagging, text, waiting,
+    Scripted, allowing, approval, ask, ask_about, asking, at, engine, faulting, json, named,
+    plugin, tagging, text, waiting,
 };
 
 /// A timeout that is over at once; a plugin that waits for its deadline waits no longer than this.
@@ -89,7 +89,7 @@ fn ways() -> Vec<(&'static str, Way)> {
     let warm = stale.clone();
     let _: Decision = tokio::task::block_in_place(|| {
         tokio::runtime::Handle::current().block_on(async {
-            let engine = engine([InProcess::new("p", warm as Arc<dyn Plugin>)]).await;
+            let engine = engine([named("p", warm as Arc<dyn Plugin>)]).await;
             ask_about(&engine, r#"{"name":"before"}"#).await.decision
         })
     });
@@ -238,7 +238,7 @@ fn ways() -> Vec<(&'static str, Way)> {
 }
 
 fn entry(way: &Way) -> InProcess {
-    InProcess::new("p", way.plugin.clone()).timeout(way.timeout)
+    named("p", way.plugin.clone()).timeout(way.timeout)
 }
 
 fn check_fault(name: &str, outcome: &Outcome, way: &Way, on_error: OnError) {
@@ -256,7 +256,7 @@ fn check_fault(name: &str, outcome: &Outcome, way: &Way, on_error: OnError) {
 async fn on_error_fail_makes_every_fault_a_denial() {
     for (name, way) in ways() {
         let after = allowing();
-        let engine = engine([entry(&way), InProcess::new("after", after.clone())]).await;
+        let engine = engine([entry(&way), named("after", after.clone())]).await;
         let outcome = ask(&engine).await;
         check_fault(name, &outcome, &way, OnError::Fail);
         assert_eq!(
@@ -278,7 +278,7 @@ async fn on_error_ignore_names_every_fault_and_drops_its_edits() {
     for (name, way) in ways() {
         let engine = engine([
             entry(&way).on_error(OnError::Ignore),
-            InProcess::new("after", tagging("!")),
+            named("after", tagging("!")),
         ])
         .await;
         for _ in 0..2 {
@@ -300,7 +300,7 @@ async fn on_error_disable_asks_a_faulting_plugin_no_more_until_it_is_enabled() {
     for (name, way) in ways() {
         let engine = engine([
             entry(&way).on_error(OnError::Disable),
-            InProcess::new("after", asking("?")),
+            named("after", asking("?")),
         ])
         .await;
         let before = way.plugin.calls();
@@ -329,7 +329,7 @@ async fn a_late_answer_is_counted_whatever_it_was() {
             outlast(call.deadline);
             async move { Ok(call.draft().allow()) }.boxed()
         });
-        let engine = engine([InProcess::new("p", allows).timeout(SHORT)]).await;
+        let engine = engine([named("p", allows).timeout(SHORT)]).await;
         for late in 1..3 {
             assert_eq!(ask(&engine).await.decision, Decision::Deny);
             assert_eq!(engine.plugins()[0].info.late_answers, late);
@@ -343,7 +343,7 @@ async fn a_host_that_keeps_deadlines_names_the_phase_itself() {
         outlast(call.deadline);
         async { Err(Fault::timeout(Phase::Start, "slow")) }.boxed()
     });
-    let engine = engine([InProcess::new("p", starts).timeout(SHORT)]).await;
+    let engine = engine([named("p", starts).timeout(SHORT)]).await;
     let outcome = ask(&engine).await;
     assert_eq!(
         (outcome.faults[0].kind, outcome.faults[0].phase),
@@ -355,8 +355,8 @@ async fn a_host_that_keeps_deadlines_names_the_phase_itself() {
 #[tokio::test]
 async fn a_timeout_of_any_length_is_a_timeout() {
     let engine = engine([
-        InProcess::new("never", allowing()).timeout(Duration::MAX),
-        InProcess::new("at once", allowing()).timeout(Duration::ZERO),
+        named("never", allowing()).timeout(Duration::MAX),
+        named("at once", allowing()).timeout(Duration::ZERO),
     ])
     .await;
     let outcome = ask(&engine).await;

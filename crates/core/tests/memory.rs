@@ -4,8 +4,8 @@
 
 mod support;
 
-use hookgate_core::{InProcess, Json, MAX_FOUND_BYTES, Matcher, Pointer, Syntax};
-use support::{at, document, edits, json};
+use hookgate_core::{Json, MAX_FOUND_BYTES, Matcher, Pointer, Syntax};
+use support::{at, document, edits, json, named};
 
 const MIB: u64 = 1 << 20;
 
@@ -104,7 +104,7 @@ fn what_a_plugin_removes_without_having_it_takes_nothing() {
     let runtime = builder.enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let limit = std::time::Duration::from_secs(3_600);
-        let engine = support::engine([InProcess::new("p", plugin).timeout(limit)]).await;
+        let engine = support::engine([named("p", plugin).timeout(limit)]).await;
         assert_eq!(support::ask(&engine).await.faults, []);
     });
 }

@@ -4,9 +4,10 @@ mod support;
 
 use std::sync::{Arc, Mutex};
 
-use hookgate_core::{Approval, Decision, Engine, InProcess, Outcome, RefusalCode, Violation};
+use hookgate_core::{Approval, Decision, Engine, Outcome, RefusalCode, Violation};
 use support::{
-    allowing, approval, ask, ask_about, asking, at, denying, engine, json, plugin, tagging, text,
+    allowing, approval, ask, ask_about, asking, at, denying, engine, json, named, plugin, tagging,
+    text,
 };
 
 fn codes(outcome: &Outcome) -> Option<(&str, &str)> {
@@ -17,11 +18,11 @@ fn codes(outcome: &Outcome) -> Option<(&str, &str)> {
 #[tokio::test]
 async fn plugins_run_by_priority_and_then_in_order_each_seeing_the_last_edits() {
     let engine = engine([
-        InProcess::new("c", tagging("c")).priority(5),
-        InProcess::new("d", tagging("d")).priority(5),
-        InProcess::new("a", tagging("a")).priority(-7),
-        InProcess::new("e", tagging("e")),
-        InProcess::new("b", tagging("b")).priority(0),
+        named("c", tagging("c")).priority(5),
+        named("d", tagging("d")).priority(5),
+        named("a", tagging("a")).priority(-7),
+        named("e", tagging("e")),
+        named("b", tagging("b")).priority(0),
     ])
     .await;
     let outcome = ask(&engine).await;
@@ -46,7 +47,7 @@ async fn the_subject_stays_as_it_arrived() {
         *keep.lock().expect("no panic") = Some((call.subject.clone(), name));
         Ok(call.draft().allow())
     });
-    let engine = engine([InProcess::new("a", renames), InProcess::new("b", looks)]).await;
+    let engine = engine([named("a", renames), named("b", looks)]).await;
     ask_about(&engine, r#"{"name":"caf\u00e9"}"#).await;
     let expected = (Some("café".into()), Some("\"other\"".into()));
     assert_eq!(*seen.lock().expect("no panic"), Some(expected));
@@ -100,7 +101,7 @@ async fn modified_means_another_value() {
             draft.set(&at(pointer), json(value)).expect("a member");
             Ok(draft.allow())
         });
-        let engine = engine([InProcess::new("p", sets)]).await;
+        let engine = engine([named("p", sets)]).await;
         let outcome = ask_about(&engine, payload).await;
         assert_eq!(outcome.modified, modified, "{payload} {value}");
         assert!(text(&outcome).contains(value));
@@ -111,10 +112,10 @@ async fn modified_means_another_value() {
 async fn a_denial_stops_and_gives_no_payload() {
     let after = allowing();
     let engine = engine([
-        InProcess::new("tags", tagging("!")),
-        InProcess::new("asks", asking("sure?")),
-        InProcess::new("denies", denying("NO")),
-        InProcess::new("after", after.clone()),
+        named("tags", tagging("!")),
+        named("asks", asking("sure?")),
+        named("denies", denying("NO")),
+        named("after", after.clone()),
     ])
     .await;
     let outcome = ask(&engine).await;
@@ -136,7 +137,7 @@ async fn a_violation_arrives_whole_with_the_entrys_name() {
         ..Violation::new("NO", "no")
     };
     let denies = plugin(move |call| Ok(call.draft().deny(violation.clone())));
-    let engine = engine([InProcess::new("p", denies)]).await;
+    let engine = engine([named("p", denies)]).await;
     let outcome = serde_json::to_string(&ask(&engine).await).expect("JSON");
     let (outcome, record) = outcome.split_once(r#","record":"#).expect("a record");
     let expected = r#"{"decision":"deny","payload":null,"modified":false,"violation":{"plugin":"p","code":"NO","reason":"no","description":"d","details":{"a":1.10},"mcp_error_code":-32000,"http_status_code":451,"http_headers":{"a":"2"}},"approvals":[],"suppressed":[],"faults":[],"effects":{"metadata":{},"headers":{},"retry_after_ms":null,"extensions":{},"result":null}"#;
@@ -155,9 +156,9 @@ async fn approvals_are_kept_and_bound_to_the_final_payload() {
         }))
     });
     let engine = engine([
-        InProcess::new("one", asks),
-        InProcess::new("two", asking("second")),
-        InProcess::new("three", tagging("x")),
+        named("one", asks),
+        named("two", asking("second")),
+        named("three", tagging("x")),
     ])
     .await;
     let outcome = ask(&engine).await;
@@ -180,7 +181,7 @@ async fn an_allow_with_a_violation_is_an_allow() {
             .allow()
             .with_suppressed(Violation::new("HM", "hm")))
     });
-    let engine = engine([InProcess::new("p", mutters)]).await;
+    let engine = engine([named("p", mutters)]).await;
     let outcome = ask(&engine).await;
     assert_eq!(
         (outcome.decision, outcome.violation),
@@ -205,7 +206,7 @@ async fn a_refused_edit_does_not_stand_in_the_way_of_a_denial() {
         draft.remove(&at("/name")).expect_err("the shape needs it");
         Ok(draft.deny(Violation::new("NO", "no")))
     });
-    let engine = engine([InProcess::new("p", denies)]).await;
+    let engine = engine([named("p", denies)]).await;
     let outcome = ask(&engine).await;
     assert_eq!(
         (codes(&outcome), outcome.faults.len()),
@@ -238,7 +239,7 @@ async fn headers_are_lent_only_with_the_grant_and_count_all_the_same() {
             }
             Ok(draft.allow())
         });
-        InProcess::new(if granted { "granted" } else { "not" }, looks).read_headers(granted)
+        named(if granted { "granted" } else { "not" }, looks).read_headers(granted)
     };
     let mut limits = support::config(&[]);
     limits.max_payload_bytes = 60;
@@ -262,7 +263,7 @@ async fn headers_are_lent_only_with_the_grant_and_count_all_the_same() {
 
 #[tokio::test]
 async fn edits_of_one_that_sees_no_headers_leave_them() {
-    let engine = engine([InProcess::new("p", tagging("!"))]).await;
+    let engine = engine([named("p", tagging("!"))]).await;
     let payload = r#"{"name":"sh", "\u0068eaders":{"a":"b"}, "args":{"cmd":"ls"}}"#;
     let outcome = ask_about(&engine, payload).await;
     assert_eq!(

@@ -5,10 +5,10 @@ mod support;
 use std::fmt::Write as _;
 
 use hookgate_core::config::OnError;
-use hookgate_core::{Decision, FaultKind, InProcess, Json, Matcher, Syntax};
+use hookgate_core::{Decision, FaultKind, Json, Matcher, Syntax};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::{allowing, ask, asking, at, denying, document, faulting};
+use support::{allowing, ask, asking, at, denying, document, faulting, named};
 
 /// Failing cases are printed, not kept in a file.
 fn cases(cases: u32) -> ProptestConfig {
@@ -312,7 +312,7 @@ fn decision(plugins: &[(Does, i32)]) -> Decision {
             Does::Deny => (denying("NO"), OnError::Fail),
             Does::Fault(on_error) => (faulting(FaultKind::Trap), *on_error),
         };
-        InProcess::new(index.to_string(), plugin)
+        named(index.to_string(), plugin)
             .priority(*priority)
             .on_error(on_error)
     });

@@ -9,7 +9,7 @@ use hookgate_core::{
     Decision, Engine, FaultKind, InProcess, Json, Matcher, Record, Request, Span, Syntax, Violation,
 };
 use serde_json::{Value, json};
-use support::{HOOK, Kept, allowing, at, denying, faulting, plugin};
+use support::{HOOK, Kept, allowing, at, denying, faulting, named, plugin};
 
 /// Asks once and gives the one record there is.
 async fn recorded(
@@ -100,10 +100,10 @@ async fn a_record_says_who_asked_and_what_each_plugin_said() {
     request.server_id = Some("s1".into());
     let payload = r#"{"name":"note","args":{"cmd":"secret text","gone":"private","x":"x-x"}}"#;
     let plugins = [
-        InProcess::new("allows", allowing()),
-        InProcess::new("breaks", faulting(FaultKind::OutOfMemory)).on_error(OnError::Ignore),
-        InProcess::new("edits", edits).priority(200),
-        InProcess::new("never", allowing()).priority(201),
+        named("allows", allowing()),
+        named("breaks", faulting(FaultKind::OutOfMemory)).on_error(OnError::Ignore),
+        named("edits", edits).priority(200),
+        named("never", allowing()).priority(201),
     ];
     let record = recorded(plugins, payload, &request).await;
     let common = |name: &str| {
@@ -156,12 +156,7 @@ async fn a_record_of_a_changed_payload_has_both_digests() {
         draft.set(&at("/x"), support::json("1")).expect("an object");
         Ok(draft.allow())
     });
-    let record = recorded(
-        [InProcess::new("p", sets)],
-        r#"{"name":"a"}"#,
-        &Request::default(),
-    )
-    .await;
+    let record = recorded([named("p", sets)], r#"{"name":"a"}"#, &Request::default()).await;
     assert_eq!((record.decision, record.modified), (Decision::Allow, true));
     // printf '%s' '{"name":"a"}' | sha256sum, and of '{"name":"a","x":1}'
     assert_eq!(
@@ -186,12 +181,7 @@ async fn an_answer_that_was_a_fault_still_shows_what_was_refused() {
         draft.remove(&at("/name")).expect_err("the shape needs it");
         Ok(draft.allow())
     });
-    let record = recorded(
-        [InProcess::new("p", allows)],
-        r#"{"name":"a"}"#,
-        &Request::default(),
-    )
-    .await;
+    let record = recorded([named("p", allows)], r#"{"name":"a"}"#, &Request::default()).await;
     let plugin = &steady(&record)["plugins"][0];
     let expected = json!({"name": "p", "kind": "in-process", "digest": null, "sandbox": "", "mode": "sequential",
         "verdict": null, "code": null, "fault": "protocol", "edits": [],
@@ -203,7 +193,7 @@ async fn an_answer_that_was_a_fault_still_shows_what_was_refused() {
 async fn every_call_has_a_record_of_its_own_in_order() {
     let records = Arc::new(Kept::default());
     let builder = Engine::builder()
-        .plugin("p", denying("NO"))
+        .in_process(named("p", denying("NO")))
         .records(records.clone());
     let engine = builder.build().await.expect("one plugin");
     for _ in 0..20 {

@@ -7,7 +7,7 @@ mod support;
 use std::sync::Arc;
 
 use hookgate_core::{Decision, Engine, Payload, Request};
-use support::{Kept, PAYLOAD, allowing};
+use support::{Kept, PAYLOAD, allowing, named};
 
 fn runtime() -> tokio::runtime::Runtime {
     let mut builder = tokio::runtime::Builder::new_current_thread();
@@ -19,7 +19,7 @@ fn the_answer_comes_before_any_check_and_leaves_no_record() {
     let records = Arc::new(Kept::default());
     let plugin = allowing();
     let builder = Engine::builder()
-        .plugin("p", plugin.clone())
+        .in_process(named("p", plugin.clone()))
         .records(records.clone());
     runtime().block_on(async {
         let engine = builder.build().await.expect("one plugin");
@@ -39,7 +39,7 @@ fn the_answer_comes_before_any_check_and_leaves_no_record() {
 #[test]
 fn it_allocates_nothing() {
     runtime().block_on(async {
-        let builder = Engine::builder().plugin("p", allowing());
+        let builder = Engine::builder().in_process(named("p", allowing()));
         let engine = builder
             .records(Arc::new(Kept::default()))
             .build()

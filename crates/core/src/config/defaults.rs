@@ -33,7 +33,7 @@ pub const IN_PROCESS_CONCURRENCY: u32 = 1_024;
 
 /// Calls of one plugin that may wait for a slot. Waiting is inside the timeout; a longer queue could
 /// only hold calls that time out in it.
-pub const QUEUE_CALLS: u32 = 1_000;
+pub const QUEUE_CALLS: u32 = 1_024;
 
 /// Largest payload, in bytes: what the legacy framework accepts.
 pub const MAX_PAYLOAD_BYTES: u64 = 10_000_000;

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -244,6 +245,11 @@ impl RecordSink for Kept {
     fn write(&self, record: Record) {
         self.0.lock().expect("no test panics in it").push(record);
     }
+}
+
+/// A plugin with a name and a timeout no machine is too slow for.
+pub fn named(name: impl Into<String>, plugin: Arc<dyn Plugin>) -> InProcess {
+    InProcess::new(name, plugin).timeout(Duration::from_secs(3_600))
 }
 
 /// An engine of in-process plugins.
