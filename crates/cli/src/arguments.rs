@@ -12,8 +12,10 @@ pub const DEFAULT_CONFIG: &str = "hookgate.yaml";
 /// A hook engine for AI agents and MCP gateways: plugins decide whether a call may go on.
 #[derive(Debug, Parser)]
 #[command(name = "hookgate", version)]
-#[command(after_help = "Exit codes: 0 done (a denial is an answer), 1 the configuration or the command failed, \
-    2 wrong usage, 3 some input could not be read.\nLogs: -v, or HOOKGATE_LOG=hookgate=debug.")]
+#[command(
+    after_help = "Exit codes: 0 done (a denial is an answer), 1 the configuration or the command failed, \
+    2 wrong usage, 3 some input could not be read.\nLogs: -v, or HOOKGATE_LOG=hookgate=debug."
+)]
 pub struct Arguments {
     /// What results look like on stdout.
     #[arg(long, global = true, value_enum, default_value_t = Format::Text)]

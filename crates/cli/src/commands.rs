@@ -18,7 +18,7 @@ pub enum Command {
     /// Load a configuration and show what it does, or everything that is wrong with it.
     Check(check::CheckArguments),
     /// Ask the plugins about one payload.
-    Call(call::CallArguments),
+    Call(Box<call::CallArguments>),
     /// Ask the plugins about every line of a JSONL file.
     Run(run::RunArguments),
     /// Run recorded calls through the demonstration chain and compare every outcome.
@@ -52,7 +52,7 @@ pub async fn execute(arguments: Arguments, terminal: &Terminal) -> anyhow::Resul
     let format = arguments.format;
     match arguments.command {
         Command::Check(arguments) => check::check(arguments, format, terminal).await,
-        Command::Call(arguments) => call::call(arguments, format, terminal).await,
+        Command::Call(arguments) => call::call(*arguments, format, terminal).await,
         Command::Run(arguments) => run::run(arguments, format, terminal).await,
         Command::Demo(arguments) => demo::demo(arguments, format, terminal).await,
     }

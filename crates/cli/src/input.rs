@@ -24,15 +24,25 @@ pub struct InputLine {
 
 /// Starts reading; a line longer than `max_bytes` comes without text. The channel holds one batch, so
 /// that a slow consumer stops the reader.
-pub fn lines(input: impl Read + Send + 'static, max_bytes: u64) -> mpsc::Receiver<io::Result<Vec<InputLine>>> {
+pub fn lines(
+    input: impl Read + Send + 'static,
+    max_bytes: u64,
+) -> mpsc::Receiver<io::Result<Vec<InputLine>>> {
     let (sender, receiver) = mpsc::channel(1);
     // A thread, not a task of the runtime: reading stdin cannot be cancelled, and the process must end.
     std::thread::spawn(move || {
-        let mut reader = LineReader { input: BufReader::with_capacity(BUFFER_BYTES, input), max_bytes, number: 0 };
+        let mut reader = LineReader {
+            input: BufReader::with_capacity(BUFFER_BYTES, input),
+            max_bytes,
+            number: 0,
+        };
         loop {
-            let batch = reader.batch();
-            let last = !matches!(&batch, Ok(batch) if !batch.is_empty());
-            if last && batch.is_ok() || sender.blocking_send(batch).is_err() || last {
+            let batch = match reader.batch() {
+                Ok(batch) if batch.is_empty() => return,
+                batch => batch,
+            };
+            let failed = batch.is_err();
+            if sender.blocking_send(batch).is_err() || failed {
                 return;
             }
         }
@@ -74,10 +84,18 @@ impl<R: Read> LineReader<R> {
             self.number += 1;
             consumed += read;
             if length > self.max_bytes {
-                return Ok(Some(InputLine { number: self.number, consumed, text: None }));
+                return Ok(Some(InputLine {
+                    number: self.number,
+                    consumed,
+                    text: None,
+                }));
             }
             if !text.iter().all(|byte| byte.is_ascii_whitespace()) {
-                return Ok(Some(InputLine { number: self.number, consumed, text: Some(text) }));
+                return Ok(Some(InputLine {
+                    number: self.number,
+                    consumed,
+                    text: Some(text),
+                }));
             }
         }
     }
@@ -120,7 +138,11 @@ mod tests {
         let mut found = Vec::new();
         while let Some(batch) = batches.blocking_recv() {
             found.extend(batch.unwrap().into_iter().map(|line| {
-                (line.number, line.consumed, line.text.map(|text| String::from_utf8(text).unwrap()))
+                (
+                    line.number,
+                    line.consumed,
+                    line.text.map(|text| String::from_utf8(text).unwrap()),
+                )
             }));
         }
         found
@@ -134,12 +156,18 @@ mod tests {
 
     #[test]
     fn the_last_line_needs_no_newline() {
-        assert_eq!(read(b"a\nb", 10), [(1, 2, Some("a".to_owned())), (2, 1, Some("b".to_owned()))]);
+        assert_eq!(
+            read(b"a\nb", 10),
+            [(1, 2, Some("a".to_owned())), (2, 1, Some("b".to_owned()))]
+        );
     }
 
     #[test]
     fn a_line_that_is_too_long_is_named_and_the_next_one_read() {
-        assert_eq!(read(b"12345\n1234\n", 4), [(1, 6, None), (2, 5, Some("1234".to_owned()))]);
+        assert_eq!(
+            read(b"12345\n1234\n", 4),
+            [(1, 6, None), (2, 5, Some("1234".to_owned()))]
+        );
     }
 
     #[test]

@@ -43,20 +43,29 @@ impl InvalidLine {
 
     /// A line of which nothing could be read.
     pub fn unreadable(message: String) -> Self {
-        Self { id: None, hook: None, message }
+        Self {
+            id: None,
+            hook: None,
+            message,
+        }
     }
 }
 
 impl Line {
     /// Reads a line that is not blank.
     pub fn parse(text: &[u8]) -> Result<Self, InvalidLine> {
-        let text = std::str::from_utf8(text)
-            .map_err(|error| InvalidLine::unreadable(format!("not UTF-8 at byte {}", error.valid_up_to() + 1)))?;
-        let members: Members<'_> =
-            serde_json::from_str(text).map_err(|error| InvalidLine::unreadable(json_message(&error)))?;
-        let hook = members.hook.map(|raw| serde_json::from_str::<String>(raw.get()));
-        let invalid = |hook: Option<String>, message: String| {
-            InvalidLine { id: members.id.map(ToOwned::to_owned), hook, message }
+        let text = std::str::from_utf8(text).map_err(|error| {
+            InvalidLine::unreadable(format!("not UTF-8 at byte {}", error.valid_up_to() + 1))
+        })?;
+        let members: Members<'_> = serde_json::from_str(text)
+            .map_err(|error| InvalidLine::unreadable(json_message(&error)))?;
+        let hook = members
+            .hook
+            .map(|raw| serde_json::from_str::<String>(raw.get()));
+        let invalid = |hook: Option<String>, message: String| InvalidLine {
+            id: members.id.map(ToOwned::to_owned),
+            hook,
+            message,
         };
         let hook = match hook {
             Some(Ok(hook)) => hook,
@@ -67,7 +76,10 @@ impl Line {
             return Err(invalid(Some(hook), problem));
         }
         let Some(payload) = members.payload else {
-            return Err(invalid(Some(hook), format!("no payload; a line has {KEYS}")));
+            return Err(invalid(
+                Some(hook),
+                format!("no payload; a line has {KEYS}"),
+            ));
         };
         let request = members.request.map_or("null", RawValue::get);
         let request = match serde_json::from_str::<Option<Request>>(request) {
@@ -77,7 +89,12 @@ impl Line {
                 return Err(invalid(Some(hook), message));
             }
         };
-        Ok(Self { id: members.id.map(ToOwned::to_owned), hook, payload: payload.get().into(), request })
+        Ok(Self {
+            id: members.id.map(ToOwned::to_owned),
+            hook,
+            payload: payload.get().into(),
+            request,
+        })
     }
 }
 
@@ -85,7 +102,11 @@ fn json_message(error: &serde_json::Error) -> String {
     if error.is_data() {
         return without_place(error);
     }
-    format!("not JSON: {} at byte {}", without_place(error), error.column())
+    format!(
+        "not JSON: {} at byte {}",
+        without_place(error),
+        error.column()
+    )
 }
 
 /// The message of an error in a text of one line, where the line number says nothing.
@@ -130,7 +151,8 @@ impl<'de> Visitor<'de> for LineVisitor {
                 "request" => &mut members.request,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
-                    let problem = || format!("unknown key: {}; a line has {KEYS}", key.escape_debug());
+                    let problem =
+                        || format!("unknown key: {}; a line has {KEYS}", key.escape_debug());
                     members.problem.get_or_insert_with(problem);
                     continue;
                 }
@@ -150,8 +172,14 @@ mod tests {
 
     #[test]
     fn the_payload_stays_the_text_it_is() {
-        let line = Line::parse(br#" {"id": 7, "hook": "x", "payload": {"a": 1.10, "a" : 1E400, "s": "\ud800"} } "#).unwrap();
-        assert_eq!(line.payload.as_str(), r#"{"a": 1.10, "a" : 1E400, "s": "\ud800"}"#);
+        let line = Line::parse(
+            br#" {"id": 7, "hook": "x", "payload": {"a": 1.10, "a" : 1E400, "s": "\ud800"} } "#,
+        )
+        .unwrap();
+        assert_eq!(
+            line.payload.as_str(),
+            r#"{"a": 1.10, "a" : 1E400, "s": "\ud800"}"#
+        );
         assert_eq!((line.id.unwrap().get(), line.hook.as_str()), ("7", "x"));
         assert_eq!(line.request, Request::default());
     }
@@ -165,30 +193,64 @@ mod tests {
 
     #[test]
     fn a_request_is_read_strictly() {
-        let text = br#"{"hook":"x","payload":{},"request":{"id":"r1","user":{"n":1.10},"tenant_id":"t"}}"#;
+        let text =
+            br#"{"hook":"x","payload":{},"request":{"id":"r1","user":{"n":1.10},"tenant_id":"t"}}"#;
         let line = Line::parse(text).unwrap();
         assert_eq!(line.request.id.as_deref(), Some("r1"));
         assert_eq!(line.request.user.unwrap().as_str(), r#"{"n":1.10}"#);
-        let error = Line::parse(br#"{"id":"a","hook":"x","payload":{},"request":{"ids":"r1"}}"#).unwrap_err();
-        assert!(error.message.starts_with("request: unknown field `ids`, expected one of `id`, "), "{}", error.message);
-        assert_eq!((error.id.unwrap().get(), error.hook.as_deref()), (r#""a""#, Some("x")));
+        let error = Line::parse(br#"{"id":"a","hook":"x","payload":{},"request":{"ids":"r1"}}"#)
+            .unwrap_err();
+        assert!(
+            error
+                .message
+                .starts_with("request: unknown field `ids`, expected one of `id`, "),
+            "{}",
+            error.message
+        );
+        assert_eq!(
+            (error.id.unwrap().get(), error.hook.as_deref()),
+            (r#""a""#, Some("x"))
+        );
     }
 
     #[test]
     fn messages_name_the_mistake() {
         let cases: [(&[u8], &str); 9] = [
             (b"nonsense", "not JSON: expected ident at byte 2"),
-            (br#"{"hook":"x","payload":{}} x"#, "not JSON: trailing characters at byte 27"),
-            (br#"{"hook":"x","payload":{"n":NaN}}"#, "not JSON: expected value at byte 28"),
+            (
+                br#"{"hook":"x","payload":{}} x"#,
+                "not JSON: trailing characters at byte 27",
+            ),
+            (
+                br#"{"hook":"x","payload":{"n":NaN}}"#,
+                "not JSON: expected value at byte 28",
+            ),
             (b"\"\xff\"", "not UTF-8 at byte 2"),
-            (b"[1]", "invalid type: sequence, expected an object with id, hook, payload, request"),
-            (br#"{"payload":{}}"#, "no hook; a line has id, hook, payload, request"),
+            (
+                b"[1]",
+                "invalid type: sequence, expected an object with id, hook, payload, request",
+            ),
+            (
+                br#"{"payload":{}}"#,
+                "no hook; a line has id, hook, payload, request",
+            ),
             (br#"{"hook":3,"payload":{}}"#, "hook is not a string"),
-            (br#"{"hook":"x"}"#, "no payload; a line has id, hook, payload, request"),
-            (br#"{"hook":"x","payload":{},"reqest":{}}"#, "unknown key: reqest; a line has id, hook, payload, request"),
+            (
+                br#"{"hook":"x"}"#,
+                "no payload; a line has id, hook, payload, request",
+            ),
+            (
+                br#"{"hook":"x","payload":{},"reqest":{}}"#,
+                "unknown key: reqest; a line has id, hook, payload, request",
+            ),
         ];
         for (text, message) in cases {
-            assert_eq!(Line::parse(text).unwrap_err().message, message, "{}", String::from_utf8_lossy(text));
+            assert_eq!(
+                Line::parse(text).unwrap_err().message,
+                message,
+                "{}",
+                String::from_utf8_lossy(text)
+            );
         }
     }
 

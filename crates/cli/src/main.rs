@@ -29,10 +29,16 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let terminal = Terminal::new();
     terminal.log(arguments.verbose);
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => {
-            terminal.say(&format!("error: no threads to work with: {}", units::reason(&error)));
+            terminal.say(&format!(
+                "error: no threads to work with: {}",
+                units::reason(&error)
+            ));
             return commands::Status::Failed.into();
         }
     };

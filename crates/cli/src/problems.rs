@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use hookgate::config::{ConfigReport, Problem};
 use hookgate::{LoadError, LoadReport};
 use miette::{
-    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Severity,
-    SourceCode, ThemeCharacters, ThemeStyles,
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource,
+    Severity, SourceCode, ThemeCharacters, ThemeStyles,
 };
 use serde::Serialize;
 
@@ -39,7 +39,11 @@ pub fn entries(error: &SetupError) -> Vec<Entry<'_>> {
         SetupError::Host(error) => vec![load_entry("", None, None, error)],
         SetupError::Load { file, report } => {
             let problems = report.problems.iter();
-            problems.map(|problem| load_entry(file, problem.line, Some(&problem.plugin), &problem.error)).collect()
+            problems
+                .map(|problem| {
+                    load_entry(file, problem.line, Some(&problem.plugin), &problem.error)
+                })
+                .collect()
         }
     }
 }
@@ -58,7 +62,12 @@ pub fn config_entry(problem: &Problem) -> Entry<'_> {
     }
 }
 
-fn load_entry<'a>(file: &'a str, line: Option<usize>, plugin: Option<&'a str>, error: &'a LoadError) -> Entry<'a> {
+fn load_entry<'a>(
+    file: &'a str,
+    line: Option<usize>,
+    plugin: Option<&'a str>,
+    error: &'a LoadError,
+) -> Entry<'a> {
     Entry {
         stage: "load",
         message: &error.message,
@@ -85,20 +94,39 @@ pub fn text(error: &SetupError, colour: bool) -> String {
 }
 
 fn config_text(report: &ConfigReport, colour: bool) -> String {
-    let mut out: String = report.problems.iter().map(|problem| block(problem, report, Severity::Error, colour)).collect();
+    let mut out: String = report
+        .problems
+        .iter()
+        .map(|problem| block(problem, report, Severity::Error, colour))
+        .collect();
     out.push_str(&notes(report, colour));
-    let file = report.problems.first().map_or("", |problem| problem.file.as_str());
-    let _ = write!(out, "{} in {file}; nothing was loaded", count(report.problems.len()));
+    let file = report
+        .problems
+        .first()
+        .map_or("", |problem| problem.file.as_str());
+    let _ = write!(
+        out,
+        "{} in {file}; nothing was loaded",
+        count(report.problems.len())
+    );
     out
 }
 
 /// The notes of a configuration; empty, or ending with a newline.
 pub fn notes(report: &ConfigReport, colour: bool) -> String {
-    report.notes.iter().map(|note| block(note, report, Severity::Advice, colour)).collect()
+    report
+        .notes
+        .iter()
+        .map(|note| block(note, report, Severity::Advice, colour))
+        .collect()
 }
 
 fn count(problems: usize) -> String {
-    if problems == 1 { "1 problem".to_owned() } else { format!("{problems} problems") }
+    if problems == 1 {
+        "1 problem".to_owned()
+    } else {
+        format!("{problems} problems")
+    }
 }
 
 /// A message with the place in the file below it, and the hint.
@@ -109,7 +137,10 @@ fn block(problem: &Problem, report: &ConfigReport, severity: Severity, colour: b
     };
     let mut out = snippet(problem, report, severity, colour).unwrap_or_else(|| {
         let (file, line, column) = (&problem.file, problem.line, problem.column);
-        format!("{label}: {}\n  --> {file}:{line}:{column}\n", problem.message)
+        format!(
+            "{label}: {}\n  --> {file}:{line}:{column}\n",
+            problem.message
+        )
     });
     if let Some(plugin) = &problem.plugin {
         let _ = writeln!(out, "  plugin: {}", shown(plugin));
@@ -122,24 +153,44 @@ fn block(problem: &Problem, report: &ConfigReport, severity: Severity, colour: b
 }
 
 /// None where there is no text to show.
-fn snippet(problem: &Problem, report: &ConfigReport, severity: Severity, colour: bool) -> Option<String> {
+fn snippet(
+    problem: &Problem,
+    report: &ConfigReport,
+    severity: Severity,
+    colour: bool,
+) -> Option<String> {
     let source = &report.source;
     let start = problem.span.start;
     if source.is_empty() || !source.is_char_boundary(start) {
         return None;
     }
     // Of a whole mapping only the first line is marked.
-    let line_end = source[start..].find('\n').map_or(source.len(), |at| start + at);
+    let line_end = source[start..]
+        .find('\n')
+        .map_or(source.len(), |at| start + at);
     let end = problem.span.end.clamp(start, line_end);
     let diagnostic = MietteDiagnostic::new(problem.message.as_str())
         .with_severity(severity)
         .with_label(LabeledSpan::new(None, start, end - start));
-    let diagnostic = Located { diagnostic, source: NamedSource::new(&problem.file, source.to_string()) };
-    let theme = GraphicalTheme {
-        characters: ThemeCharacters { error: "error:".into(), advice: "note:".into(), ..ThemeCharacters::unicode() },
-        styles: if colour { ThemeStyles::ansi() } else { ThemeStyles::none() },
+    let diagnostic = Located {
+        diagnostic,
+        source: NamedSource::new(&problem.file, source.to_string()),
     };
-    let handler = GraphicalReportHandler::new_themed(theme).with_context_lines(CONTEXT_LINES).with_width(WIDTH);
+    let theme = GraphicalTheme {
+        characters: ThemeCharacters {
+            error: "error:".into(),
+            advice: "note:".into(),
+            ..ThemeCharacters::unicode()
+        },
+        styles: if colour {
+            ThemeStyles::ansi()
+        } else {
+            ThemeStyles::none()
+        },
+    };
+    let handler = GraphicalReportHandler::new_themed(theme)
+        .with_context_lines(CONTEXT_LINES)
+        .with_width(WIDTH);
     let mut out = String::new();
     handler.render_report(&mut out, &diagnostic).ok()?;
     Some(out.trim_start().to_owned())
@@ -177,7 +228,12 @@ impl Diagnostic for Located {
 fn load_text(file: &str, report: &LoadReport) -> String {
     let mut out = String::new();
     for problem in &report.problems {
-        let _ = write!(out, "error: plugin {}: {}", shown(&problem.plugin), problem.error.message);
+        let _ = write!(
+            out,
+            "error: plugin {}: {}",
+            shown(&problem.plugin),
+            problem.error.message
+        );
         if let Some(line) = problem.line.filter(|line| *line > 0) {
             let _ = write!(out, "\n  --> {file}:{line}");
         }
@@ -185,7 +241,11 @@ fn load_text(file: &str, report: &LoadReport) -> String {
         out.push_str("\n\n");
     }
     let problems = report.problems.len();
-    let plugins = if problems == 1 { "1 plugin".to_owned() } else { format!("{problems} plugins") };
+    let plugins = if problems == 1 {
+        "1 plugin".to_owned()
+    } else {
+        format!("{problems} plugins")
+    };
     let _ = write!(out, "{plugins} of {file} did not load");
     out
 }

@@ -5,14 +5,13 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use anyhow::Context as _;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt as _};
 use hookgate::{PluginStatus, Record, RecordSink};
 use serde::Serialize;
 
 use crate::tally::{PluginSummary, Tally};
-use crate::units::reason;
+use crate::units::failed;
 
 /// The sink of the command's engine.
 pub struct Records {
@@ -30,7 +29,10 @@ struct RecordFile {
 impl Records {
     /// Counts records, and appends them to the file if there is one.
     pub fn open(file: Option<&Path>) -> anyhow::Result<Self> {
-        Ok(Self { tally: Mutex::default(), file: file.map(RecordFile::open).transpose()?.map(Mutex::new) })
+        Ok(Self {
+            tally: Mutex::default(),
+            file: file.map(RecordFile::open).transpose()?.map(Mutex::new),
+        })
     }
 
     /// Begins counting anew, with these plugins.
@@ -47,13 +49,20 @@ impl Records {
 
     /// Writes out what is still in memory. The engine is to be shut down first, or may write later.
     pub fn finish(&self) -> anyhow::Result<()> {
-        let Some(file) = &self.file else { return Ok(()) };
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
         let mut file = lock(file);
         let result = match file.error.take() {
             Some(error) => Err(error),
             None => file.writer.flush(),
         };
-        result.map_err(|error| anyhow::anyhow!("records cannot be written to {}: {}", file.path.display(), reason(&error)))
+        result.map_err(|error| {
+            failed(
+                format_args!("records cannot be written to {}", file.path.display()),
+                &error,
+            )
+        })
     }
 }
 
@@ -75,14 +84,27 @@ impl RecordFile {
     fn open(path: &Path) -> anyhow::Result<Self> {
         let open = || {
             let name = path.file_name().unwrap_or(OsStr::new(""));
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
             let dir = Dir::open_ambient_dir(folder.unwrap_or(Path::new(".")), ambient_authority())?;
             // Records say who asked for what: not for other users of the machine.
-            dir.open_with(name, OpenOptions::new().append(true).create(true).mode(0o600))
+            dir.open_with(
+                name,
+                OpenOptions::new().append(true).create(true).mode(0o600),
+            )
         };
-        let file = open().map_err(|error| anyhow::anyhow!("{}", reason(&error)));
-        let file = file.with_context(|| format!("records cannot be written to {}", path.display()))?;
-        Ok(Self { path: path.to_owned(), writer: BufWriter::new(file), error: None })
+        let file = open().map_err(|error| {
+            failed(
+                format_args!("records cannot be written to {}", path.display()),
+                &error,
+            )
+        })?;
+        Ok(Self {
+            path: path.to_owned(),
+            writer: BufWriter::new(file),
+            error: None,
+        })
     }
 }
 

@@ -49,7 +49,11 @@ pub async fn engine(
     sink: Option<Arc<dyn RecordSink>>,
     terminal: &Terminal,
 ) -> Result<Engine, SetupError> {
-    let file = config.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
+    let file = config
+        .file
+        .as_ref()
+        .map(|file| file.display().to_string())
+        .unwrap_or_default();
     let mut options = HostOptions::default();
     // Without a store the library says what to do.
     if let Some(store) = hookgate::default_store() {

@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use crate::input::{self, InputLine};
 use crate::line::{InvalidLine, Line};
-use crate::units::reason;
+use crate::units::failed;
 
 /// Answers that may wait for an earlier one. A slow call holds back at most so many fast ones.
 const WINDOW_LINES: usize = 1_024;
@@ -61,7 +61,10 @@ pub struct Unanswered {
 
 impl From<InvokeError> for Unanswered {
     fn from(error: InvokeError) -> Self {
-        Self { code: error.code(), message: error.to_string() }
+        Self {
+            code: error.code(),
+            message: error.to_string(),
+        }
     }
 }
 
@@ -85,7 +88,10 @@ pub async fn answer(
     let mut calls = Calls::new(engine, settings.jobs, max_line_bytes);
     let mut open = true;
     while open || !calls.queue.is_empty() {
-        let ready = calls.queue.front().is_some_and(|(task, _)| task.is_finished());
+        let ready = calls
+            .queue
+            .front()
+            .is_some_and(|(task, _)| task.is_finished());
         if !ready && batches.is_empty() {
             consumer.idle()?;
         }
@@ -93,7 +99,7 @@ pub async fn answer(
         tokio::select! {
             batch = batches.recv(), if open && room => match batch {
                 Some(batch) => {
-                    let batch = batch.map_err(|error| anyhow::anyhow!("the input cannot be read: {}", reason(&error)))?;
+                    let batch = batch.map_err(|error| failed("the input cannot be read", &error))?;
                     batch.into_iter().for_each(|line| calls.start(line));
                 }
                 None => open = false,
@@ -131,16 +137,33 @@ impl<'a> Calls<'a> {
     }
 
     fn start(&mut self, line: InputLine) {
-        let InputLine { number, consumed, text } = line;
+        let InputLine {
+            number,
+            consumed,
+            text,
+        } = line;
         let parsed = match text {
             Some(text) => Line::parse(&text),
-            None => Err(InvalidLine::unreadable(format!("longer than {} bytes", self.max_line_bytes))),
+            None => Err(InvalidLine::unreadable(format!(
+                "longer than {} bytes",
+                self.max_line_bytes
+            ))),
         };
         let line = match parsed {
             Ok(line) => line,
             Err(InvalidLine { id, hook, message }) => {
-                let result = Err(Unanswered { code: InvalidLine::CODE, message });
-                let answered = Answered { number, consumed, id, hook, payload: None, result };
+                let result = Err(Unanswered {
+                    code: InvalidLine::CODE,
+                    message,
+                });
+                let answered = Answered {
+                    number,
+                    consumed,
+                    id,
+                    hook,
+                    payload: None,
+                    result,
+                };
                 return self.push(tokio::spawn(async { answered }), consumed);
             }
         };
@@ -153,11 +176,26 @@ impl<'a> Calls<'a> {
             }
             // INVARIANT: the semaphore is never closed.
             let slot = jobs.acquire().await;
-            let Line { id, hook, payload, request } = line;
-            let result = engine.invoke(&hook, payload.clone(), &request).await.map_err(Unanswered::from);
+            let Line {
+                id,
+                hook,
+                payload,
+                request,
+            } = line;
+            let result = engine
+                .invoke(&hook, payload.clone(), &request)
+                .await
+                .map_err(Unanswered::from);
             drop(slot);
             drop(over);
-            Answered { number, consumed, id, hook: Some(hook), payload: Some(payload), result }
+            Answered {
+                number,
+                consumed,
+                id,
+                hook: Some(hook),
+                payload: Some(payload),
+                result,
+            }
         });
         self.push(task, consumed);
     }
@@ -169,10 +207,16 @@ impl<'a> Calls<'a> {
 
     /// Puts a call behind the last one of its request: what it drops when it is over, and what it
     /// waits for first.
-    fn chain(&mut self, request: Option<&str>) -> (Option<oneshot::Sender<()>>, Option<oneshot::Receiver<()>>) {
-        let Some(request) = request else { return (None, None) };
+    fn chain(
+        &mut self,
+        request: Option<&str>,
+    ) -> (Option<oneshot::Sender<()>>, Option<oneshot::Receiver<()>>) {
+        let Some(request) = request else {
+            return (None, None);
+        };
         if self.last.len() >= self.forget_at {
-            self.last.retain(|_, over| matches!(over.try_recv(), Err(TryRecvError::Empty)));
+            self.last
+                .retain(|_, over| matches!(over.try_recv(), Err(TryRecvError::Empty)));
             self.forget_at = WINDOW_LINES.max(2 * self.last.len());
         }
         let (sender, receiver) = oneshot::channel();

@@ -9,9 +9,17 @@ pub struct Table {
 impl Table {
     /// A table without rows. A heading that starts with `#` is that of numbers, which stand to the right.
     pub fn new(headings: &[&str]) -> Self {
-        let numbers = headings.iter().map(|heading| heading.starts_with('#')).collect();
-        let headings = headings.iter().map(|heading| heading.trim_start_matches('#').to_owned());
-        Self { rows: vec![headings.collect()], numbers }
+        let numbers = headings
+            .iter()
+            .map(|heading| heading.starts_with('#'))
+            .collect();
+        let headings = headings
+            .iter()
+            .map(|heading| heading.trim_start_matches('#').to_owned());
+        Self {
+            rows: vec![headings.collect()],
+            numbers,
+        }
     }
 
     /// Adds a row; it has a cell for every heading.
@@ -23,7 +31,10 @@ impl Table {
     pub fn lines(&self) -> Vec<String> {
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
+            cells
+                .map(|cell| cell.chars().count())
+                .max()
+                .unwrap_or_default()
         };
         let widths: Vec<usize> = (0..self.numbers.len()).map(width).collect();
         let line = |row: &Vec<String>| {
@@ -49,7 +60,11 @@ mod tests {
         table.row(vec!["pii".into(), "1".into(), "python".into()]);
         assert_eq!(
             table.lines(),
-            ["plugin     calls  host", "deny-list  3,403  wasm", "pii            1  python"]
+            [
+                "plugin     calls  host",
+                "deny-list  3,403  wasm",
+                "pii            1  python"
+            ]
         );
     }
 }

@@ -78,7 +78,11 @@ impl Tally {
 
     fn counts(&mut self, name: &str, host: &'static str) -> &mut Counts {
         let index = self.by_name.get(name).copied().unwrap_or_else(|| {
-            self.plugins.push(Counts { name: name.to_owned(), host, ..Counts::default() });
+            self.plugins.push(Counts {
+                name: name.to_owned(),
+                host,
+                ..Counts::default()
+            });
             self.by_name.insert(name.to_owned(), self.plugins.len() - 1);
             self.plugins.len() - 1
         });
@@ -106,10 +110,26 @@ impl Tally {
 /// The table of plugins, for people.
 pub fn table(plugins: &[PluginSummary]) -> Table {
     let mut table = Table::new(&[
-        "plugin", "host", "#calls", "#allowed", "#modified", "#asked", "#denied", "#faults", "#p50", "#p99",
+        "plugin",
+        "host",
+        "#calls",
+        "#allowed",
+        "#modified",
+        "#asked",
+        "#denied",
+        "#faults",
+        "#p50",
+        "#p99",
     ]);
     for plugin in plugins {
-        let counts = [plugin.calls, plugin.allowed, plugin.modified, plugin.asked, plugin.denied, plugin.faults];
+        let counts = [
+            plugin.calls,
+            plugin.allowed,
+            plugin.modified,
+            plugin.asked,
+            plugin.denied,
+            plugin.faults,
+        ];
         let mut row = vec![plugin.name.clone(), plugin.host.to_owned()];
         row.extend(counts.map(thousands));
         row.extend([plugin.p50_us, plugin.p99_us].map(duration));
@@ -151,7 +171,9 @@ impl Durations {
 }
 
 fn bucket(value: u64) -> usize {
-    let exponent = (value / STEPS).checked_ilog2().map_or(0, |log| u64::from(log) + 1);
+    let exponent = (value / STEPS)
+        .checked_ilog2()
+        .map_or(0, |log| u64::from(log) + 1);
     let shift = exponent.saturating_sub(1);
     (exponent * STEPS + ((value >> shift) % STEPS)) as usize
 }
@@ -175,7 +197,10 @@ mod tests {
         for value in (0..100_000_u64).chain([u64::from(u32::MAX), 1 << 40]) {
             let (bucket, upper) = (bucket(value), upper_end(bucket(value)));
             assert!(bucket >= last, "{value}");
-            assert!(upper >= value && upper - value <= value / STEPS, "{value}: {upper}");
+            assert!(
+                upper >= value && upper - value <= value / STEPS,
+                "{value}: {upper}"
+            );
             last = bucket;
         }
     }
@@ -185,7 +210,10 @@ mod tests {
         let mut durations = Durations::default();
         assert_eq!(durations.percentile(99), 0);
         (1..=100).for_each(|value| durations.add(if value == 100 { 20_000 } else { 10 }));
-        assert_eq!((durations.percentile(50), durations.percentile(99)), (10, 10));
+        assert_eq!(
+            (durations.percentile(50), durations.percentile(99)),
+            (10, 10)
+        );
         assert!((20_000..=20_625).contains(&durations.percentile(100)));
     }
 }

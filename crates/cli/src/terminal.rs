@@ -23,8 +23,15 @@ impl Terminal {
     /// Looks where stderr goes.
     pub fn new() -> Self {
         let stderr = io::stderr().is_terminal();
-        let target = if stderr { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        Self { bars: MultiProgress::with_draw_target(target), stderr }
+        let target = if stderr {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        Self {
+            bars: MultiProgress::with_draw_target(target),
+            stderr,
+        }
     }
 
     /// Whether what is written to stderr may have colour.
@@ -43,7 +50,9 @@ impl Terminal {
     /// Sends logs to stderr: warnings, or more with `-v`; `HOOKGATE_LOG` names it exactly.
     pub fn log(&self, verbose: u8) {
         let level = ["warn", "info", "debug", "trace"][usize::from(verbose.min(3))];
-        let asked = std::env::var("HOOKGATE_LOG").ok().filter(|filter| !filter.is_empty());
+        let asked = std::env::var("HOOKGATE_LOG")
+            .ok()
+            .filter(|filter| !filter.is_empty());
         let filter = match asked.as_deref().map(EnvFilter::try_new) {
             Some(Ok(filter)) => filter,
             Some(Err(error)) => {
@@ -63,7 +72,10 @@ impl Terminal {
     /// A bar over `total` bytes of input, or a counter where the size is not known.
     pub fn bar(&self, total: Option<u64>) -> ProgressBar {
         let (bar, template) = match total {
-            Some(total) => (ProgressBar::new(total), "{spinner} {bar:30} {percent:>3}%  {msg}  {elapsed}, {eta} left"),
+            Some(total) => (
+                ProgressBar::new(total),
+                "{spinner} {bar:30} {percent:>3}%  {msg}  {elapsed}, {eta} left",
+            ),
             None => (ProgressBar::new_spinner(), "{spinner} {msg}  {elapsed}"),
         };
         let bar = self.bars.add(bar);
@@ -83,10 +95,20 @@ impl Terminal {
         Arc::new(move |event| {
             let mut spinners = spinners.lock().unwrap_or_else(PoisonError::into_inner);
             match event {
-                EnvironmentEvent::Building { plugin, requirements } => {
-                    tracing::info!(plugin, requirements = requirements.join(" "), "building an environment");
+                EnvironmentEvent::Building {
+                    plugin,
+                    requirements,
+                } => {
+                    tracing::info!(
+                        plugin,
+                        requirements = requirements.join(" "),
+                        "building an environment"
+                    );
                     let spinner = terminal.bar(None);
-                    spinner.set_message(format!("building the environment of {plugin}: {}", requirements.join(" ")));
+                    spinner.set_message(format!(
+                        "building the environment of {plugin}: {}",
+                        requirements.join(" ")
+                    ));
                     spinners.insert(plugin, spinner);
                 }
                 EnvironmentEvent::Built { plugin, seconds } => {
@@ -95,7 +117,9 @@ impl Terminal {
                         spinner.finish_and_clear();
                     }
                 }
-                EnvironmentEvent::Reused { plugin } => tracing::info!(plugin, "reusing an environment"),
+                EnvironmentEvent::Reused { plugin } => {
+                    tracing::info!(plugin, "reusing an environment")
+                }
                 _ => {}
             }
         })

@@ -1,6 +1,6 @@
 //! Numbers and reasons as people read them.
 
-use std::io;
+use std::{fmt, io};
 
 /// `3461` as `3,461`.
 pub fn thousands(number: u64) -> String {
@@ -53,6 +53,11 @@ pub fn reason(error: &io::Error) -> String {
     }
 }
 
+/// An error of the command itself: what failed, a colon, why.
+pub fn failed(what: impl fmt::Display, error: &io::Error) -> anyhow::Error {
+    anyhow::anyhow!("{what}: {}", reason(error))
+}
+
 /// Text of a plugin or a caller as a terminal may show it: one line, no control characters, no marks
 /// that turn the direction of a line.
 pub fn shown(text: &str) -> String {
@@ -74,7 +79,13 @@ mod tests {
 
     #[test]
     fn numbers_are_grouped() {
-        let cases = [(0, "0"), (999, "999"), (1_000, "1,000"), (3_461, "3,461"), (1_234_567, "1,234,567")];
+        let cases = [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (3_461, "3,461"),
+            (1_234_567, "1,234,567"),
+        ];
         for (number, text) in cases {
             assert_eq!(thousands(number), text);
         }
@@ -82,7 +93,13 @@ mod tests {
 
     #[test]
     fn durations_have_the_unit_that_fits() {
-        let cases = [(0, "0 us"), (999, "999 us"), (1_000, "1.0 ms"), (12_449, "12.4 ms"), (3_100_000, "3.1 s")];
+        let cases = [
+            (0, "0 us"),
+            (999, "999 us"),
+            (1_000, "1.0 ms"),
+            (12_449, "12.4 ms"),
+            (3_100_000, "3.1 s"),
+        ];
         for (microseconds, text) in cases {
             assert_eq!(duration(microseconds), text);
         }
@@ -90,7 +107,12 @@ mod tests {
 
     #[test]
     fn sizes_are_exact() {
-        let cases = [(0, "0 bytes"), (1_023, "1023 bytes"), (64 << 20, "64 MiB"), (10_000_000, "10 MB")];
+        let cases = [
+            (0, "0 bytes"),
+            (1_023, "1023 bytes"),
+            (64 << 20, "64 MiB"),
+            (10_000_000, "10 MB"),
+        ];
         for (size, text) in cases {
             assert_eq!(bytes(size), text);
         }
@@ -98,6 +120,9 @@ mod tests {
 
     #[test]
     fn control_characters_do_not_reach_the_terminal() {
-        assert_eq!(shown("a\n\u{1b}[31mb\u{202e}c"), "a\\n\\u{1b}[31mb\\u{202e}c");
+        assert_eq!(
+            shown("a\n\u{1b}[31mb\u{202e}c"),
+            "a\\n\\u{1b}[31mb\\u{202e}c"
+        );
     }
 }

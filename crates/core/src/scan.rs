@@ -95,7 +95,7 @@ impl<'a> Checker<'a> {
         self.enter(depth)?;
         self.at += 1;
         let first = self.keys.len();
-        let mut seen: HashSet<Cow<'a, str>> = HashSet::new();
+        let mut seen: Option<HashSet<Cow<'a, str>>> = None;
         self.space();
         if self.peek() == Some(b'}') {
             self.at += 1;
@@ -106,13 +106,11 @@ impl<'a> Checker<'a> {
                 return Err(self.error("an object's key must be a string"));
             }
             let start = self.at;
-            let key = self.string()?;
+            let key = self.key()?;
             let duplicate = if self.keys.len() - first < LINEAR_KEYS {
                 self.keys[first..].contains(&key)
             } else {
-                if seen.is_empty() {
-                    seen.extend(self.keys[first..].iter().cloned());
-                }
+                let seen = seen.get_or_insert_with(|| self.keys[first..].iter().cloned().collect());
                 !seen.insert(key.clone())
             };
             if duplicate {
@@ -170,30 +168,39 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reads a string and answers its value.
-    fn string(&mut self) -> Result<Cow<'a, str>, NotIJson> {
+    /// Reads a key and answers its value.
+    fn key(&mut self) -> Result<Cow<'a, str>, NotIJson> {
         let start = self.at + 1;
-        self.at = start;
+        let escaped = self.string()?;
+        let raw = &self.text[start..self.at - 1];
+        Ok(if escaped {
+            Cow::Owned(unescape(raw))
+        } else {
+            Cow::Borrowed(raw)
+        })
+    }
+
+    /// Reads a string; whether there are escapes in it.
+    fn string(&mut self) -> Result<bool, NotIJson> {
+        self.at += 1;
         let mut escaped = false;
         loop {
+            // Most of a payload is plain text: it is passed over without a look at the position.
+            let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+            let plain = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
+            self.at += plain.unwrap_or(rest.len());
             match self.peek() {
                 Some(b'"') => break,
                 Some(b'\\') => {
                     escaped = true;
                     self.escape()?;
                 }
-                Some(0..=0x1f) => return Err(self.error("control character in a string")),
-                Some(_) => self.at += 1,
+                Some(_) => return Err(self.error("control character in a string")),
                 None => return Err(self.error("the text ends inside a string")),
             }
         }
-        let raw = &self.text[start..self.at];
         self.at += 1;
-        Ok(if escaped {
-            Cow::Owned(unescape(raw))
-        } else {
-            Cow::Borrowed(raw)
-        })
+        Ok(escaped)
     }
 
     fn escape(&mut self) -> Result<(), NotIJson> {

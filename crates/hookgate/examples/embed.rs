@@ -15,22 +15,43 @@ struct ReadOnly;
 impl Plugin for ReadOnly {
     fn describe(&self) -> PluginInfo {
         let hooks = vec!["tool_pre_invoke".into()];
-        PluginInfo { kind: "in-process", hooks, ..PluginInfo::default() }
+        PluginInfo {
+            kind: "in-process",
+            hooks,
+            ..PluginInfo::default()
+        }
     }
 
     fn call(&self, call: HookCall) -> BoxFuture<'_, Result<Answer, Fault>> {
-        let reads = call.subject.as_deref().is_some_and(|tool| tool.starts_with("get_"));
+        let reads = call
+            .subject
+            .as_deref()
+            .is_some_and(|tool| tool.starts_with("get_"));
         let violation = Violation::new("READ_ONLY", "this tool may change something");
         let draft = call.draft();
-        Box::pin(async move { Ok(if reads { draft.allow() } else { draft.deny(violation) }) })
+        Box::pin(async move {
+            Ok(if reads {
+                draft.allow()
+            } else {
+                draft.deny(violation)
+            })
+        })
     }
 }
 
 /// What an engine with `file` and [`ReadOnly`] makes of a payload.
-pub async fn ask(file: Option<&Path>, payload: &str) -> Result<Outcome, Box<dyn std::error::Error>> {
+pub async fn ask(
+    file: Option<&Path>,
+    payload: &str,
+) -> Result<Outcome, Box<dyn std::error::Error>> {
     let config = file.map_or_else(|| Ok(Config::default()), Config::load)?;
-    let engine = hookgate::engine(config)?.plugin("read-only", Arc::new(ReadOnly)).build().await?;
-    let outcome = engine.invoke("tool_pre_invoke", payload, &Request::default()).await?;
+    let engine = hookgate::engine(config)?
+        .plugin("read-only", Arc::new(ReadOnly))
+        .build()
+        .await?;
+    let outcome = engine
+        .invoke("tool_pre_invoke", payload, &Request::default())
+        .await?;
     engine.shutdown().await;
     Ok(outcome)
 }

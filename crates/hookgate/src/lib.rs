@@ -63,12 +63,12 @@
 //! let builder = hookgate::engine(config).unwrap();
 //! let engine = builder.plugin("hide-addresses", Arc::new(HideAddresses)).build().await.unwrap();
 //!
-//! let payload = r#"{"name": "mail", "args": {"to": "ann@example.com", "copies": 1.10}}"#;
+//! let payload = r#"{"name":"mail","args":{"to":"ann@example.com","copies":1.10}}"#;
 //! let outcome = engine.invoke("tool_pre_invoke", payload, &Request::default()).await.unwrap();
 //! assert_eq!(outcome.decision, Decision::Allow);
 //! assert_eq!(
 //!     outcome.payload.unwrap().as_str(),
-//!     r#"{"name": "mail", "args": {"to": "[hidden]", "copies": 1.10}}"#
+//!     r#"{"name":"mail","args":{"to":"[hidden]","copies":1.10}}"#
 //! );
 //! # });
 //! ```

@@ -10,10 +10,15 @@ use hookgate_vectors::guests;
 
 #[tokio::test]
 async fn alone_it_denies_what_does_not_read() {
-    let outcome = embed::ask(None, r#"{"name": "drop_table", "args": {}}"#).await.unwrap();
+    let outcome = embed::ask(None, r#"{"name": "drop_table", "args": {}}"#)
+        .await
+        .unwrap();
     assert_eq!(outcome.decision, Decision::Deny);
     let violation = outcome.violation.unwrap();
-    assert_eq!((violation.plugin.as_deref(), violation.code.as_str()), (Some("read-only"), "READ_ONLY"));
+    assert_eq!(
+        (violation.plugin.as_deref(), violation.code.as_str()),
+        (Some("read-only"), "READ_ONLY")
+    );
     assert!(outcome.record.is_some());
 }
 
@@ -36,17 +41,32 @@ async fn with_a_file_its_plugins_answer_too() {
     );
     fs::write(&file, text).unwrap();
 
-    let outcome = embed::ask(Some(&file), r#"{"name": "get_user", "args": {"q": "a secret"}}"#).await.unwrap();
+    let outcome = embed::ask(
+        Some(&file),
+        r#"{"name": "get_user", "args": {"q": "a secret"}}"#,
+    )
+    .await
+    .unwrap();
     let violation = outcome.violation.unwrap();
-    assert_eq!((violation.plugin.as_deref(), violation.code.as_str()), (Some("deny-list"), "DENY_WORD"));
+    assert_eq!(
+        (violation.plugin.as_deref(), violation.code.as_str()),
+        (Some("deny-list"), "DENY_WORD")
+    );
 
-    let outcome = embed::ask(Some(&file), r#"{"name": "get_user", "args": {"q": "the news"}}"#).await.unwrap();
+    let outcome = embed::ask(
+        Some(&file),
+        r#"{"name": "get_user", "args": {"q": "the news"}}"#,
+    )
+    .await
+    .unwrap();
     assert_eq!(outcome.decision, Decision::Allow);
 }
 
 #[tokio::test]
 async fn a_file_that_is_not_there_is_an_error_with_its_name() {
-    let error = embed::ask(Some("missing.yaml".as_ref()), "{}").await.unwrap_err();
+    let error = embed::ask(Some("missing.yaml".as_ref()), "{}")
+        .await
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "error: the configuration cannot be read: no such file or folder\n  --> missing.yaml:1:1"

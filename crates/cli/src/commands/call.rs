@@ -6,9 +6,10 @@ use std::io::{self, Read, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use clap::Args;
-use hookgate::{InvalidPayload, InvokeError, Json, Outcome, Payload, RecordSink, Request, Violation};
+use hookgate::{
+    InvalidPayload, InvokeError, Json, Outcome, Payload, RecordSink, Request, Violation,
+};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -18,7 +19,7 @@ use crate::records::Records;
 use crate::setup;
 use crate::stream::Unanswered;
 use crate::terminal::Terminal;
-use crate::units::{reason, shown};
+use crate::units::{failed, shown};
 
 /// Arguments of `hookgate call`.
 #[derive(Debug, Args)]
@@ -70,34 +71,53 @@ impl CallArguments {
         // One byte more than is allowed is enough to know.
         let limit = max_bytes + 1;
         let read = match (self.payload.as_str(), self.payload.strip_prefix('@')) {
-            ("-", _) => io::stdin().take(limit).read_to_end(&mut bytes).map_err(|error| ("stdin", error)),
+            ("-", _) => io::stdin()
+                .take(limit)
+                .read_to_end(&mut bytes)
+                .map_err(|error| ("stdin", error)),
             (_, Some(file)) => File::open(file)
                 .and_then(|opened| opened.take(limit).read_to_end(&mut bytes))
                 .map_err(|error| (file, error)),
             (text, None) => return Ok(Ok(text.into())),
         };
-        read.map_err(|(name, error)| anyhow::anyhow!("{}", reason(&error)).context(format!("cannot read {name}")))?;
+        read.map_err(|(name, error)| failed(format_args!("cannot read {name}"), &error))?;
         let invalid = |problem: String| Ok(Err(InvalidPayload::new(&self.hook, problem)));
         if bytes.len() as u64 > max_bytes {
             return invalid(format!("has more than {max_bytes} bytes"));
         }
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Ok(text.into())),
-            Err(error) => invalid(format!("is not UTF-8 at byte {}", error.utf8_error().valid_up_to() + 1)),
+            Err(error) => invalid(format!(
+                "is not UTF-8 at byte {}",
+                error.utf8_error().valid_up_to() + 1
+            )),
         }
     }
 }
 
 /// Asks about one payload and prints the outcome.
-pub async fn call(arguments: CallArguments, format: Format, terminal: &Terminal) -> anyhow::Result<Status> {
+pub async fn call(
+    arguments: CallArguments,
+    format: Format,
+    terminal: &Terminal,
+) -> anyhow::Result<Status> {
     let config = setup::config(&arguments.config.config)?;
     let payload = arguments.payload(config.max_payload_bytes)?;
-    let records = arguments.records.as_deref().map(|file| Records::open(Some(file)));
+    let records = arguments
+        .records
+        .as_deref()
+        .map(|file| Records::open(Some(file)));
     let records = records.transpose()?.map(Arc::new);
-    let sink = records.clone().map(|records| records as Arc<dyn RecordSink>);
+    let sink = records
+        .clone()
+        .map(|records| records as Arc<dyn RecordSink>);
     let engine = setup::engine(config, sink, terminal).await?;
     let result = match payload {
-        Ok(payload) => engine.invoke(&arguments.hook, payload, &arguments.request()).await,
+        Ok(payload) => {
+            engine
+                .invoke(&arguments.hook, payload, &arguments.request())
+                .await
+        }
         Err(invalid) => Err(invalid.into()),
     };
     engine.shutdown().await;
@@ -108,14 +128,21 @@ pub async fn call(arguments: CallArguments, format: Format, terminal: &Terminal)
     let text = match (&result, format) {
         (Ok(outcome), Format::Json) => serde_json::to_string(outcome)?,
         (Ok(outcome), Format::Text) => describe(outcome),
-        (Err(error), Format::Json) => serde_json::to_string(&ErrorLine { error: ErrorBody::of(error) })?,
+        (Err(error), Format::Json) => serde_json::to_string(&ErrorLine {
+            error: ErrorBody::of(error),
+        })?,
         (Err(error), Format::Text) => {
             terminal.say(&format!("error: {}: {error}", error.code()));
             return Ok(Status::Unread);
         }
     };
-    writeln!(io::stdout(), "{}", text.trim_end()).context("cannot write to stdout")?;
-    Ok(if result.is_ok() { Status::Done } else { Status::Unread })
+    writeln!(io::stdout(), "{}", text.trim_end())
+        .map_err(|error| failed("cannot write to stdout", &error))?;
+    Ok(if result.is_ok() {
+        Status::Done
+    } else {
+        Status::Unread
+    })
 }
 
 /// A hook that nobody listens to passes any text through unchecked; what is no JSON cannot be printed as such.
@@ -141,13 +168,19 @@ pub struct ErrorBody {
 
 impl ErrorBody {
     fn of(error: &InvokeError) -> Self {
-        Self { code: error.code(), message: error.to_string() }
+        Self {
+            code: error.code(),
+            message: error.to_string(),
+        }
     }
 }
 
 impl From<Unanswered> for ErrorBody {
     fn from(unanswered: Unanswered) -> Self {
-        Self { code: unanswered.code, message: unanswered.message }
+        Self {
+            code: unanswered.code,
+            message: unanswered.message,
+        }
     }
 }
 
@@ -162,14 +195,32 @@ pub fn describe(outcome: &Outcome) -> String {
     }
     for approval in &outcome.approvals {
         let risk = format!("{:?}", approval.risk).to_lowercase();
-        line("approval", &format!("{}: {} (risk: {risk})", approval.plugin, approval.reason));
+        line(
+            "approval",
+            &format!("{}: {} (risk: {risk})", approval.plugin, approval.reason),
+        );
     }
     for suppressed in &outcome.suppressed {
-        let code = suppressed.violation.as_ref().map_or("", |violation| violation.code.as_str());
-        line("suppressed", &format!("{} ({}): {} {code}", suppressed.plugin, suppressed.mode, suppressed.verdict));
+        let code = suppressed
+            .violation
+            .as_ref()
+            .map_or("", |violation| violation.code.as_str());
+        line(
+            "suppressed",
+            &format!(
+                "{} ({}): {} {code}",
+                suppressed.plugin, suppressed.mode, suppressed.verdict
+            ),
+        );
     }
     for fault in &outcome.faults {
-        line("fault", &format!("{}: {}: {} (on_error: {})", fault.plugin, fault.kind, fault.message, fault.on_error));
+        line(
+            "fault",
+            &format!(
+                "{}: {}: {} (on_error: {})",
+                fault.plugin, fault.kind, fault.message, fault.on_error
+            ),
+        );
     }
     if let Some(payload) = &outcome.payload {
         line("modified", if outcome.modified { "yes" } else { "no" });

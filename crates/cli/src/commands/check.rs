@@ -3,10 +3,9 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::Args;
-use hookgate::config::defaults::{DefaultRow, defaults_table};
 use hookgate::config::Config;
+use hookgate::config::defaults::{DefaultRow, defaults_table};
 use serde::Serialize;
 
 use super::Status;
@@ -15,6 +14,7 @@ use crate::problems::{self, Entry};
 use crate::setup::{self, SetupError};
 use crate::table::Table;
 use crate::terminal::Terminal;
+use crate::units::failed;
 
 mod plugin;
 
@@ -45,12 +45,19 @@ struct Report<'a> {
 }
 
 /// Loads everything and says what is there.
-pub async fn check(arguments: CheckArguments, format: Format, terminal: &Terminal) -> anyhow::Result<Status> {
+pub async fn check(
+    arguments: CheckArguments,
+    format: Format,
+    terminal: &Terminal,
+) -> anyhow::Result<Status> {
     if arguments.defaults {
         print(&defaults(&defaults_table(), format)?)?;
         return Ok(Status::Done);
     }
-    let file = arguments.file.or(arguments.config).unwrap_or_else(|| DEFAULT_CONFIG.into());
+    let file = arguments
+        .file
+        .or(arguments.config)
+        .unwrap_or_else(|| DEFAULT_CONFIG.into());
     let config = match setup::config(&file) {
         Ok(config) => config,
         Err(error) => return refuse(&file, None, &error, format, terminal),
@@ -63,13 +70,28 @@ pub async fn check(arguments: CheckArguments, format: Format, terminal: &Termina
     engine.shutdown().await;
     match format {
         Format::Json => {
-            let notes = config.report.notes.iter().map(problems::config_entry).collect();
+            let notes = config
+                .report
+                .notes
+                .iter()
+                .map(problems::config_entry)
+                .collect();
             let file = file.display().to_string();
-            print(&json(&Report { file, ok: true, problems: Vec::new(), notes, plugins })?)?;
+            print(&json(&Report {
+                file,
+                ok: true,
+                problems: Vec::new(),
+                notes,
+                plugins,
+            })?)?;
         }
         Format::Text => {
             let notes = problems::notes(&config.report, false);
-            print(&format!("{}\n{notes}{}", plugin::text(&plugins), conclusion(&file, &plugins)))?;
+            print(&format!(
+                "{}\n{notes}{}",
+                plugin::text(&plugins),
+                conclusion(&file, &plugins)
+            ))?;
         }
     }
     Ok(Status::Done)
@@ -88,10 +110,20 @@ fn refuse(
     };
     match format {
         Format::Json => {
-            let notes = reported.iter().flat_map(|report| &report.notes).map(problems::config_entry).collect();
+            let notes = reported
+                .iter()
+                .flat_map(|report| &report.notes)
+                .map(problems::config_entry)
+                .collect();
             let problems = problems::entries(error);
             let file = file.display().to_string();
-            print(&json(&Report { file, ok: false, problems, notes, plugins: Vec::new() })?)?;
+            print(&json(&Report {
+                file,
+                ok: false,
+                problems,
+                notes,
+                plugins: Vec::new(),
+            })?)?;
         }
         Format::Text => {
             if let Some(config) = config {
@@ -107,12 +139,21 @@ fn refuse(
 }
 
 fn conclusion(file: &Path, plugins: &[PluginReport]) -> String {
-    let (file, loaded) = (file.display(), plugins.iter().filter(|plugin| plugin.loaded.is_some()).count());
+    let (file, loaded) = (
+        file.display(),
+        plugins
+            .iter()
+            .filter(|plugin| plugin.loaded.is_some())
+            .count(),
+    );
     let disabled = match plugins.len() - loaded {
         0 => String::new(),
         disabled => format!(", {disabled} disabled"),
     };
-    format!("{file}: {loaded} {} loaded{disabled}\n", if loaded == 1 { "plugin" } else { "plugins" })
+    format!(
+        "{file}: {loaded} {} loaded{disabled}\n",
+        if loaded == 1 { "plugin" } else { "plugins" }
+    )
 }
 
 fn defaults(rows: &[DefaultRow], format: Format) -> anyhow::Result<String> {
@@ -121,7 +162,12 @@ fn defaults(rows: &[DefaultRow], format: Format) -> anyhow::Result<String> {
     }
     let mut table = Table::new(&["default", "wasm", "python", "in-process"]);
     for row in rows {
-        table.row(vec![row.what.to_owned(), row.wasm.clone(), row.python.clone(), row.in_process.clone()]);
+        table.row(vec![
+            row.what.to_owned(),
+            row.wasm.clone(),
+            row.python.clone(),
+            row.in_process.clone(),
+        ]);
     }
     Ok(table.lines().join("\n") + "\n")
 }
@@ -131,5 +177,7 @@ fn json(value: &impl Serialize) -> anyhow::Result<String> {
 }
 
 fn print(text: &str) -> anyhow::Result<()> {
-    io::stdout().write_all(text.as_bytes()).context("cannot write to stdout")
+    io::stdout()
+        .write_all(text.as_bytes())
+        .map_err(|error| failed("cannot write to stdout", &error))
 }

@@ -35,19 +35,39 @@ pub struct DemoArguments {
     #[arg(long, value_name = "FILE", default_value = "examples/demo.yaml")]
     config: PathBuf,
     /// Real calls.
-    #[arg(long, value_name = "FILE", default_value = "tests/data/bfcl-tool-calls.jsonl")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "tests/data/bfcl-tool-calls.jsonl"
+    )]
     calls: PathBuf,
     /// Their recorded outcomes; a call that is not listed is an unchanged allow.
-    #[arg(long, value_name = "FILE", default_value = "tests/data/bfcl-expected.jsonl")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "tests/data/bfcl-expected.jsonl"
+    )]
     expected: PathBuf,
     /// Labelled calls.
-    #[arg(long, value_name = "FILE", default_value = "tests/data/labelled-calls.jsonl")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "tests/data/labelled-calls.jsonl"
+    )]
     labelled: PathBuf,
     /// Their recorded outcomes.
-    #[arg(long, value_name = "FILE", default_value = "tests/data/labelled-expected.jsonl")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "tests/data/labelled-expected.jsonl"
+    )]
     labelled_expected: PathBuf,
     /// A configuration with the same policy twice, as a component and as a Python class.
-    #[arg(long, value_name = "FILE", default_value = "examples/side-by-side.yaml")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "examples/side-by-side.yaml"
+    )]
     side_by_side: PathBuf,
     /// Append decision records to this file.
     #[arg(long, value_name = "FILE", default_value = "target/demo-records.jsonl")]
@@ -55,19 +75,35 @@ pub struct DemoArguments {
 }
 
 /// Runs the demonstration.
-pub async fn demo(arguments: DemoArguments, format: Format, terminal: &Terminal) -> anyhow::Result<Status> {
+pub async fn demo(
+    arguments: DemoArguments,
+    format: Format,
+    terminal: &Terminal,
+) -> anyhow::Result<Status> {
     let config = setup::config(&arguments.config)?;
     let side_by_side = setup::config(&arguments.side_by_side)?;
     let real = Expectations::load(&arguments.expected)?;
     let labelled = Expectations::load(&arguments.labelled_expected)?;
     let records = Arc::new(Records::open(Some(&arguments.records))?);
-    let settings = Settings { jobs: JOBS, max_payload_bytes: config.max_payload_bytes };
+    let settings = Settings {
+        jobs: JOBS,
+        max_payload_bytes: config.max_payload_bytes,
+    };
     let engine = setup::engine(config, Some(records.clone()), terminal).await?;
 
-    let runner = Runner { engine: &engine, records: &records, settings, terminal };
+    let runner = Runner {
+        engine: &engine,
+        records: &records,
+        settings,
+        terminal,
+    };
     let real = runner.part("real calls", &arguments.calls, real).await;
     let labelled = match &real {
-        Ok(_) => Some(runner.part("labelled calls", &arguments.labelled, labelled).await),
+        Ok(_) => Some(
+            runner
+                .part("labelled calls", &arguments.labelled, labelled)
+                .await,
+        ),
         Err(_) => None,
     };
     engine.shutdown().await;
@@ -77,7 +113,11 @@ pub async fn demo(arguments: DemoArguments, format: Format, terminal: &Terminal)
     let pair = pair::ask(side_by_side, terminal).await?;
     let report = Report::new(parts, pair, arguments.config, arguments.records);
     report.print(format)?;
-    Ok(if report.passed() { Status::Done } else { Status::Failed })
+    Ok(if report.passed() {
+        Status::Done
+    } else {
+        Status::Failed
+    })
 }
 
 struct Runner<'a> {
@@ -89,21 +129,43 @@ struct Runner<'a> {
 
 impl Runner<'_> {
     /// Runs the calls of one file.
-    async fn part(&self, title: &'static str, calls: &Path, expectations: Expectations) -> anyhow::Result<Part> {
+    async fn part(
+        &self,
+        title: &'static str,
+        calls: &Path,
+        expectations: Expectations,
+    ) -> anyhow::Result<Part> {
         let input = Input::open(calls)?;
         let bar = self.terminal.bar(input.bytes);
         self.records.begin(&self.engine.plugins());
-        let mut comparison =
-            Comparison { expectations, bar, totals: Totals::default(), mismatches: Vec::new(), denial: None };
+        let mut comparison = Comparison {
+            expectations,
+            bar,
+            totals: Totals::default(),
+            mismatches: Vec::new(),
+            denial: None,
+        };
         let started = Instant::now();
-        let streamed = stream::answer(self.engine, input.reader, &self.settings, &mut comparison).await;
+        let streamed =
+            stream::answer(self.engine, input.reader, &self.settings, &mut comparison).await;
         let elapsed = started.elapsed();
         comparison.bar.finish_and_clear();
         streamed.with_context(|| format!("{title} of {}", input.name))?;
-        let Comparison { expectations, totals, mut mismatches, denial, .. } = comparison;
+        let Comparison {
+            expectations,
+            totals,
+            mut mismatches,
+            denial,
+            ..
+        } = comparison;
         mismatches.extend(expectations.unseen());
         let summary = Summary::new(totals, elapsed, self.records.summary());
-        Ok(Part { title, summary, mismatches, denial })
+        Ok(Part {
+            title,
+            summary,
+            mismatches,
+            denial,
+        })
     }
 }
 
@@ -120,7 +182,8 @@ impl Consumer for Comparison {
     fn take(&mut self, answered: Answered) -> anyhow::Result<()> {
         self.totals.add(answered.result.as_ref().ok());
         self.bar.inc(answered.consumed);
-        self.bar.set_message(format!("{} calls", thousands(self.totals.lines())));
+        self.bar
+            .set_message(format!("{} calls", thousands(self.totals.lines())));
         self.mismatches.extend(self.expectations.compare(&answered));
         if let Ok(outcome) = answered.result
             && outcome.violation.is_some()

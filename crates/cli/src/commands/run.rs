@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::Context as _;
 use clap::Args;
 use hookgate::Outcome;
 use indicatif::ProgressBar;
@@ -21,7 +20,7 @@ use crate::records::{Records, json_line};
 use crate::setup;
 use crate::stream::{self, Answered, Consumer, Settings};
 use crate::terminal::Terminal;
-use crate::units::{reason, thousands};
+use crate::units::{failed, thousands};
 
 mod summary;
 
@@ -50,13 +49,20 @@ pub struct RunArguments {
 }
 
 /// Asks about every line.
-pub async fn run(arguments: RunArguments, format: Format, terminal: &Terminal) -> anyhow::Result<Status> {
+pub async fn run(
+    arguments: RunArguments,
+    format: Format,
+    terminal: &Terminal,
+) -> anyhow::Result<Status> {
     let config = setup::config(&arguments.config.config)?;
     let input = Input::open(&arguments.input)?;
     let output = Output::open(arguments.output.as_deref())?;
     let summary_file = arguments.summary.as_deref().map(create).transpose()?;
     let records = Arc::new(Records::open(arguments.records.as_deref())?);
-    let settings = Settings { jobs: arguments.jobs.get(), max_payload_bytes: config.max_payload_bytes };
+    let settings = Settings {
+        jobs: arguments.jobs.get(),
+        max_payload_bytes: config.max_payload_bytes,
+    };
     let engine = setup::engine(config, Some(records.clone()), terminal).await?;
     records.begin(&engine.plugins());
 
@@ -65,7 +71,13 @@ pub async fn run(arguments: RunArguments, format: Format, terminal: &Terminal) -
         true => ProgressBar::hidden(),
         false => terminal.bar(input.bytes),
     };
-    let mut writer = Writer { output, name: input.name, terminal, bar, totals: Totals::default() };
+    let mut writer = Writer {
+        output,
+        name: input.name,
+        terminal,
+        bar,
+        totals: Totals::default(),
+    };
     let started = Instant::now();
     let streamed = stream::answer(&engine, input.reader, &settings, &mut writer).await;
     let elapsed = started.elapsed();
@@ -78,7 +90,7 @@ pub async fn run(arguments: RunArguments, format: Format, terminal: &Terminal) -
     if let Some(mut file) = summary_file {
         let written = serde_json::to_writer_pretty(&mut file, &summary).map_err(io::Error::from);
         let written = written.and_then(|()| file.write_all(b"\n"));
-        written.map_err(|error| anyhow::anyhow!("the summary cannot be written: {}", reason(&error)))?;
+        written.map_err(|error| failed("the summary cannot be written", &error))?;
     }
     if format == Format::Text {
         terminal.say(&summary.text());
@@ -86,13 +98,19 @@ pub async fn run(arguments: RunArguments, format: Format, terminal: &Terminal) -
     if summary.totals.unread == 0 {
         return Ok(Status::Done);
     }
-    let (unread, calls) = (thousands(summary.totals.unread), thousands(summary.totals.lines()));
-    terminal.say(&format!("error: {unread} of {calls} lines could not be read"));
+    let (unread, calls) = (
+        thousands(summary.totals.unread),
+        thousands(summary.totals.lines()),
+    );
+    terminal.say(&format!(
+        "error: {unread} of {calls} lines could not be read"
+    ));
     Ok(Status::Unread)
 }
 
 fn create(path: &Path) -> anyhow::Result<File> {
-    File::create(path).map_err(|error| anyhow::anyhow!("cannot write {}: {}", path.display(), reason(&error)))
+    File::create(path)
+        .map_err(|error| failed(format_args!("cannot write {}", path.display()), &error))
 }
 
 /// Where lines come from.
@@ -109,13 +127,23 @@ impl Input {
     /// Opens a file, or stdin for `-`.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
         if path.as_os_str() == "-" {
-            return Ok(Self { name: "stdin".to_owned(), bytes: None, reader: Box::new(io::stdin()) });
+            return Ok(Self {
+                name: "stdin".to_owned(),
+                bytes: None,
+                reader: Box::new(io::stdin()),
+            });
         }
         let name = path.display().to_string();
-        let opened = File::open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
-        let (file, metadata) = opened.map_err(|error| anyhow::anyhow!("cannot read {name}: {}", reason(&error)))?;
+        let opened =
+            File::open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
+        let (file, metadata) =
+            opened.map_err(|error| failed(format_args!("cannot read {name}"), &error))?;
         let bytes = metadata.is_file().then_some(metadata.len());
-        Ok(Self { name, bytes, reader: Box::new(file) })
+        Ok(Self {
+            name,
+            bytes,
+            reader: Box::new(file),
+        })
     }
 }
 
@@ -127,11 +155,17 @@ struct Output {
 impl Output {
     fn open(path: Option<&Path>) -> anyhow::Result<Self> {
         match path {
-            Some(path) => Ok(Self { writer: Box::new(BufWriter::new(create(path)?)), on_screen: false }),
+            Some(path) => Ok(Self {
+                writer: Box::new(BufWriter::new(create(path)?)),
+                on_screen: false,
+            }),
             None => {
                 let stdout = io::stdout();
                 let on_screen = stdout.is_terminal();
-                Ok(Self { writer: Box::new(BufWriter::new(stdout)), on_screen })
+                Ok(Self {
+                    writer: Box::new(BufWriter::new(stdout)),
+                    on_screen,
+                })
             }
         }
     }
@@ -159,24 +193,43 @@ struct Writer<'a> {
 
 impl Consumer for Writer<'_> {
     fn take(&mut self, answered: Answered) -> anyhow::Result<()> {
-        let Answered { number, consumed, id, hook, payload: _, result } = answered;
+        let Answered {
+            number,
+            consumed,
+            id,
+            hook,
+            payload: _,
+            result,
+        } = answered;
         self.totals.add(result.as_ref().ok());
         let (outcome, error) = match result {
             Ok(outcome) => (Some(outcome), None),
             Err(unanswered) => {
-                self.terminal.say(&format!("error: line {number} of {}: {}", self.name, unanswered.message));
+                self.terminal.say(&format!(
+                    "error: line {number} of {}: {}",
+                    self.name, unanswered.message
+                ));
                 (None, Some(ErrorBody::from(unanswered)))
             }
         };
-        let line = OutcomeLine { id: id.as_deref(), hook: hook.as_deref(), outcome: outcome.as_ref(), error };
+        let line = OutcomeLine {
+            id: id.as_deref(),
+            hook: hook.as_deref(),
+            outcome: outcome.as_ref(),
+            error,
+        };
         let written = json_line(&line).and_then(|line| self.output.writer.write_all(&line));
-        written.context("the output cannot be written")?;
+        written.map_err(|error| failed("the output cannot be written", &error))?;
         self.bar.inc(consumed);
-        self.bar.set_message(format!("{} calls", thousands(self.totals.lines())));
+        self.bar
+            .set_message(format!("{} calls", thousands(self.totals.lines())));
         Ok(())
     }
 
     fn idle(&mut self) -> anyhow::Result<()> {
-        self.output.writer.flush().context("the output cannot be written")
+        self.output
+            .writer
+            .flush()
+            .map_err(|error| failed("the output cannot be written", &error))
     }
 }

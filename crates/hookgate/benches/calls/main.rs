@@ -18,7 +18,16 @@ mod payloads;
 mod probe;
 
 const HOOK: &str = "tool_pre_invoke";
-const WORDS: [&str; 8] = ["credit card", "ssn", "sudo", "kill", "secret", "shutdown", "mkfs", "drop table"];
+const WORDS: [&str; 8] = [
+    "credit card",
+    "ssn",
+    "sudo",
+    "kill",
+    "secret",
+    "shutdown",
+    "mkfs",
+    "drop table",
+];
 
 fn deny_list(kind: Kind) -> PluginSpec {
     let entry = json!({ "name": "deny-list", "policy": "deny-list", "hooks": [HOOK], "config": { "words": WORDS } });
@@ -26,7 +35,12 @@ fn deny_list(kind: Kind) -> PluginSpec {
     kind.spec(&entry)
 }
 
-fn engine(runtime: &Runtime, specs: Vec<PluginSpec>, hosts: &[Arc<dyn Host>], probes: usize) -> Engine {
+fn engine(
+    runtime: &Runtime,
+    specs: Vec<PluginSpec>,
+    hosts: &[Arc<dyn Host>],
+    probes: usize,
+) -> Engine {
     let mut config = Config::default();
     config.plugins = specs;
     let mut builder = Engine::builder().config(config);
@@ -34,15 +48,22 @@ fn engine(runtime: &Runtime, specs: Vec<PluginSpec>, hosts: &[Arc<dyn Host>], pr
         builder = builder.host(Arc::clone(host));
     }
     for number in 0..probes {
-        builder = builder.in_process(InProcess::new(format!("probe-{number}"), Arc::new(probe::Probe)));
+        builder = builder.in_process(InProcess::new(
+            format!("probe-{number}"),
+            Arc::new(probe::Probe),
+        ));
     }
-    runtime.block_on(builder.build()).unwrap_or_else(|report| panic!("{report}"))
+    runtime
+        .block_on(builder.build())
+        .unwrap_or_else(|report| panic!("{report}"))
 }
 
 fn main() {
     let runtime = Runtime::new().expect("a runtime");
     let wasm: Arc<dyn Host> = Arc::new(WasmHost::new().expect("wasmtime starts"));
-    let python: Arc<dyn Host> = Arc::new(PythonHost::new(PythonHostOptions::new(guests::environments())));
+    let python: Arc<dyn Host> = Arc::new(PythonHost::new(PythonHostOptions::new(
+        guests::environments(),
+    )));
     let mut criterion = Criterion::default()
         .configure_from_args()
         .warm_up_time(Duration::from_millis(500))
@@ -53,28 +74,79 @@ fn main() {
 
     let unheard = engine(&runtime, Vec::new(), &[], 1);
     let small = hookgate::Payload::from(payloads::small());
-    let mut row = |criterion: &mut Criterion, work: &str, engine: &Engine, hook: &str, payload: &hookgate::Payload| {
+    let mut row = |criterion: &mut Criterion,
+                   work: &str,
+                   engine: &Engine,
+                   hook: &str,
+                   payload: &hookgate::Payload| {
         criterion.bench_function(work, |bencher| {
             bencher.to_async(&runtime).iter(|| async {
-                let outcome = engine.invoke(hook, payload.clone(), &request).await.expect("a good payload");
+                let outcome = engine
+                    .invoke(hook, payload.clone(), &request)
+                    .await
+                    .expect("a good payload");
                 assert!(outcome.faults.is_empty(), "{:?}", outcome.faults);
                 outcome
             });
         });
         rows.push(work.to_owned());
     };
-    row(&mut criterion, "hook nobody listens to, ns", &unheard, "resource_pre_fetch", &small);
-    for (size, payload) in [("183 B", small.clone()), ("9.5 KB", payloads::medium().into()), ("1 MB", payloads::large().into())] {
+    row(
+        &mut criterion,
+        "hook nobody listens to, ns",
+        &unheard,
+        "resource_pre_fetch",
+        &small,
+    );
+    for (size, payload) in [
+        ("183 B", small.clone()),
+        ("9.5 KB", payloads::medium().into()),
+        ("1 MB", payloads::large().into()),
+    ] {
         let empty = engine(&runtime, Vec::new(), &[], 1);
-        row(&mut criterion, &format!("engine and one empty in-process plugin {size}, ns"), &empty, HOOK, &payload);
-        let rust = engine(&runtime, vec![deny_list(Kind::Rust)], &[Arc::clone(&wasm)], 0);
-        row(&mut criterion, &format!("wasm deny-list of 8 words, fresh instance {size}, ns"), &rust, HOOK, &payload);
-        let legacy = engine(&runtime, vec![deny_list(Kind::Legacy)], &[Arc::clone(&python)], 0);
-        row(&mut criterion, &format!("python deny-list of 8 words {size}, ns"), &legacy, HOOK, &payload);
+        row(
+            &mut criterion,
+            &format!("engine and one empty in-process plugin {size}, ns"),
+            &empty,
+            HOOK,
+            &payload,
+        );
+        let rust = engine(
+            &runtime,
+            vec![deny_list(Kind::Rust)],
+            &[Arc::clone(&wasm)],
+            0,
+        );
+        row(
+            &mut criterion,
+            &format!("wasm deny-list of 8 words, fresh instance {size}, ns"),
+            &rust,
+            HOOK,
+            &payload,
+        );
+        let legacy = engine(
+            &runtime,
+            vec![deny_list(Kind::Legacy)],
+            &[Arc::clone(&python)],
+            0,
+        );
+        row(
+            &mut criterion,
+            &format!("python deny-list of 8 words {size}, ns"),
+            &legacy,
+            HOOK,
+            &payload,
+        );
         runtime.block_on(legacy.shutdown());
     }
     let five = engine(&runtime, Vec::new(), &[], 5);
-    row(&mut criterion, "engine and five empty in-process plugins 183 B, ns", &five, HOOK, &small);
+    row(
+        &mut criterion,
+        "engine and five empty in-process plugins 183 B, ns",
+        &five,
+        HOOK,
+        &small,
+    );
     criterion.final_summary();
     write(&rows);
 }
@@ -82,14 +154,20 @@ fn main() {
 /// Criterion keeps its estimates in files; the median of each row goes into ours.
 fn write(rows: &[String]) {
     let root = guests::root();
-    let criterion = std::env::var_os("CRITERION_HOME").map_or_else(|| root.join("target/criterion"), PathBuf::from);
+    let criterion = std::env::var_os("CRITERION_HOME")
+        .map_or_else(|| root.join("target/criterion"), PathBuf::from);
     let folders: Vec<(String, PathBuf)> = std::fs::read_dir(&criterion)
         .expect("criterion's folder")
         .flatten()
         .filter_map(|folder| {
-            let benchmark: Value =
-                serde_json::from_str(&std::fs::read_to_string(folder.path().join("new/benchmark.json")).ok()?).ok()?;
-            Some((benchmark["full_id"].as_str()?.to_owned(), folder.path().join("new/estimates.json")))
+            let benchmark: Value = serde_json::from_str(
+                &std::fs::read_to_string(folder.path().join("new/benchmark.json")).ok()?,
+            )
+            .ok()?;
+            Some((
+                benchmark["full_id"].as_str()?.to_owned(),
+                folder.path().join("new/estimates.json"),
+            ))
         })
         .collect();
     let rows: Vec<Value> = rows
@@ -105,6 +183,10 @@ fn write(rows: &[String]) {
     let folder = root.join("target/bench");
     std::fs::create_dir_all(&folder).expect("target/bench");
     let file = folder.join("calls.json");
-    std::fs::write(&file, serde_json::to_string_pretty(&rows).expect("rows are JSON")).expect("the rows are written");
+    std::fs::write(
+        &file,
+        serde_json::to_string_pretty(&rows).expect("rows are JSON"),
+    )
+    .expect("the rows are written");
     println!("wrote {}", file.display());
 }

@@ -26,5 +26,8 @@ fn items(count: usize) -> String {
     let items: Vec<String> = (0..count)
         .map(|n| format!(r#"{{"id":{n},"title":"item number {n} of the list","tags":["red","green"],"price":{n}.50,"ok":true}}"#))
         .collect();
-    format!(r#"{{"name":"store","args":{{"items":[{}]}}}}"#, items.join(","))
+    format!(
+        r#"{{"name":"store","args":{{"items":[{}]}}}}"#,
+        items.join(",")
+    )
 }

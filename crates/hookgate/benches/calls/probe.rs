@@ -8,7 +8,11 @@ pub struct Probe;
 
 impl Plugin for Probe {
     fn describe(&self) -> PluginInfo {
-        PluginInfo { kind: "in-process", hooks: vec!["tool_pre_invoke".into()], ..PluginInfo::default() }
+        PluginInfo {
+            kind: "in-process",
+            hooks: vec!["tool_pre_invoke".into()],
+            ..PluginInfo::default()
+        }
     }
 
     fn call(&self, call: HookCall) -> BoxFuture<'_, Result<Answer, Fault>> {

@@ -1,5 +1,7 @@
 //! What `hookgate check` says about each plugin: the operator's words beside what the host found.
 
+use std::path::PathBuf;
+
 use hookgate::config::{Config, Mode, OnError, PluginSpec};
 use hookgate::{EnvironmentInfo, PluginStatus};
 use serde::Serialize;
@@ -65,7 +67,13 @@ impl PluginReport {
     fn new(spec: &PluginSpec, status: Option<&PluginStatus>) -> Self {
         let grants = &spec.permissions;
         let file = |grant: &hookgate::config::FileGrant| FileReport {
-            host: grant.host.display().to_string(),
+            // Without the `.` of `./data`.
+            host: grant
+                .host
+                .components()
+                .collect::<PathBuf>()
+                .display()
+                .to_string(),
             guest: grant.guest.clone(),
             access: grant.access.to_string(),
         };
@@ -89,7 +97,12 @@ impl PluginReport {
             grants: GrantsReport {
                 files: grants.files.iter().map(file).collect(),
                 env: grants.env.clone(),
-                data: grants.data.read_headers.then_some("read_headers").into_iter().collect(),
+                data: grants
+                    .data
+                    .read_headers
+                    .then_some("read_headers")
+                    .into_iter()
+                    .collect(),
             },
             loaded: status.map(loaded),
         }
@@ -97,21 +110,39 @@ impl PluginReport {
 
     fn grants_text(&self) -> String {
         let GrantsReport { files, env, data } = &self.grants;
-        let files = files.iter().map(|file| format!("{} of {} as {}", file.access, file.host, file.guest));
+        let files = files
+            .iter()
+            .map(|file| format!("{} of {} as {}", file.access, file.host, file.guest));
         let mut grants: Vec<String> = files.collect();
         grants.extend(env.iter().map(|name| format!("env {name}")));
         grants.extend(data.iter().map(|name| format!("data {name}")));
-        if grants.is_empty() { "none".to_owned() } else { grants.join(", ") }
+        if grants.is_empty() {
+            "none".to_owned()
+        } else {
+            grants.join(", ")
+        }
     }
 
     /// The lines below the table.
     fn details(&self) -> Vec<String> {
         let mut lines = vec![
             shown(&self.name),
-            format!("  hooks: {}", if self.hooks.is_empty() { "none".to_owned() } else { self.hooks.join(", ") }),
+            format!(
+                "  hooks: {}",
+                if self.hooks.is_empty() {
+                    "none".to_owned()
+                } else {
+                    self.hooks.join(", ")
+                }
+            ),
             format!("  grants: {}", shown(&self.grants_text())),
         ];
-        let Some(Loaded { sandbox, digest, environment }) = &self.loaded else {
+        let Some(Loaded {
+            sandbox,
+            digest,
+            environment,
+        }) = &self.loaded
+        else {
             lines.push("  disabled: not loaded".to_owned());
             return lines;
         };
@@ -119,21 +150,43 @@ impl PluginReport {
         if let Some(digest) = digest {
             lines.push(format!("  digest: {digest}"));
         }
-        if let Some(EnvironmentInfo { verdict, path, python, framework }) = environment {
-            let built = if *verdict == "Missing" { " before this run, which built it" } else { "" };
-            lines.push(format!("  environment: {verdict}{built}"));
-            lines.push(format!("    path: {path}"));
-            lines.push(format!("    python: {python}"));
-            lines.push(format!("    framework: {}", shown(framework)));
-        }
+        lines.extend(environment.iter().flat_map(environment_lines));
         lines
     }
 }
 
+fn environment_lines(environment: &EnvironmentInfo) -> [String; 4] {
+    let EnvironmentInfo {
+        verdict,
+        path,
+        python,
+        framework,
+    } = environment;
+    let built = if *verdict == "Missing" {
+        " before this run, which built it"
+    } else {
+        ""
+    };
+    [
+        format!("  environment: {verdict}{built}"),
+        format!("    path: {path}"),
+        format!("    python: {python}"),
+        format!("    framework: {}", shown(framework)),
+    ]
+}
+
 /// A table of what is one word, then the rest plugin by plugin.
 pub fn text(plugins: &[PluginReport]) -> String {
-    let mut table =
-        Table::new(&["plugin", "kind", "mode", "#priority", "on_error", "#timeout", "#memory", "#concurrency"]);
+    let mut table = Table::new(&[
+        "plugin",
+        "kind",
+        "mode",
+        "#priority",
+        "on_error",
+        "#timeout",
+        "#memory",
+        "#concurrency",
+    ]);
     for plugin in plugins {
         table.row(vec![
             shown(&plugin.name),
@@ -156,5 +209,45 @@ pub fn text(plugins: &[PluginReport]) -> String {
 }
 
 fn timeout(milliseconds: u64) -> String {
-    if milliseconds.is_multiple_of(1_000) { format!("{} s", milliseconds / 1_000) } else { format!("{milliseconds} ms") }
+    if milliseconds.is_multiple_of(1_000) {
+        format!("{} s", milliseconds / 1_000)
+    } else {
+        format!("{milliseconds} ms")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_environment_is_judged_as_it_was_before_the_run() {
+        let lines = |verdict| {
+            environment_lines(&EnvironmentInfo {
+                verdict,
+                path: "/envs/a".into(),
+                python: "3.11.7".into(),
+                framework: "cpex 0.1.4".into(),
+            })
+        };
+        let rest = [
+            "    path: /envs/a",
+            "    python: 3.11.7",
+            "    framework: cpex 0.1.4",
+        ];
+        let cases = [
+            ("Valid", "  environment: Valid"),
+            (
+                "Missing",
+                "  environment: Missing before this run, which built it",
+            ),
+        ];
+        for (verdict, first) in cases {
+            let found = lines(verdict);
+            assert_eq!(
+                (found[0].as_str(), &found[1..]),
+                (first, rest.map(str::to_owned).as_slice())
+            );
+        }
+    }
 }

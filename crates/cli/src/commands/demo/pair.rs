@@ -47,16 +47,26 @@ pub async fn ask(config: Config, terminal: &Terminal) -> anyhow::Result<Pair> {
         let engine = setup::engine(alone, None, terminal).await?;
         let outcome = engine.invoke(HOOK, PAYLOAD, &Request::default()).await;
         engine.shutdown().await;
-        answers.push(PairAnswer { host, code, outcome: outcome? });
+        answers.push(PairAnswer {
+            host,
+            code,
+            outcome: outcome?,
+        });
     }
-    Ok(Pair { hook: HOOK, payload: PAYLOAD, answers })
+    Ok(Pair {
+        hook: HOOK,
+        payload: PAYLOAD,
+        answers,
+    })
 }
 
 fn code(kind: &hookgate::config::PluginKind) -> String {
     match kind {
-        hookgate::config::PluginKind::Wasm { component } => {
-            component.file_name().unwrap_or_default().to_string_lossy().into_owned()
-        }
+        hookgate::config::PluginKind::Wasm { component } => component
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
         hookgate::config::PluginKind::Python { class, .. } => class.clone(),
         other => other.name().to_owned(),
     }
@@ -65,7 +75,11 @@ fn code(kind: &hookgate::config::PluginKind) -> String {
 impl Pair {
     /// Whether all say the same about the call; who says it may differ in name only.
     pub fn agrees(&self) -> bool {
-        let answers: Vec<_> = self.answers.iter().map(|answer| said(&answer.outcome)).collect();
+        let answers: Vec<_> = self
+            .answers
+            .iter()
+            .map(|answer| said(&answer.outcome))
+            .collect();
         answers.len() > 1 && answers.windows(2).all(|two| two[0] == two[1])
     }
 }
@@ -73,8 +87,19 @@ impl Pair {
 fn said(outcome: &Outcome) -> serde_json::Value {
     let violation = outcome.violation.as_ref().map(|violation| {
         let details = violation.details.to_value();
-        serde_json::json!([violation.code, violation.reason, violation.description, details])
+        serde_json::json!([
+            violation.code,
+            violation.reason,
+            violation.description,
+            details
+        ])
     });
     let payload = outcome.payload.as_ref().map(|payload| payload.as_str());
-    serde_json::json!([outcome.decision, outcome.modified, payload, violation, outcome.faults.len()])
+    serde_json::json!([
+        outcome.decision,
+        outcome.modified,
+        payload,
+        violation,
+        outcome.faults.len()
+    ])
 }

@@ -3,7 +3,6 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use hookgate::Outcome;
 use serde::Serialize;
 
@@ -12,7 +11,7 @@ use super::pair::Pair;
 use crate::arguments::Format;
 use crate::commands::run::Summary;
 use crate::table::Table;
-use crate::units::{shown, thousands};
+use crate::units::{failed, shown, thousands};
 
 /// Differences that are named; more are counted.
 const NAMED_MISMATCHES: usize = 10;
@@ -46,12 +45,25 @@ pub struct Report {
 
 impl Report {
     /// Puts the parts together.
-    pub fn new(mut parts: Vec<Part>, side_by_side: Pair, config: PathBuf, records: PathBuf) -> Self {
+    pub fn new(
+        mut parts: Vec<Part>,
+        side_by_side: Pair,
+        config: PathBuf,
+        records: PathBuf,
+    ) -> Self {
         let checked = parts.iter().map(|part| part.summary.totals.lines()).sum();
         let differ: u64 = parts.iter().map(|part| part.mismatches.len() as u64).sum();
         let denial = parts.iter_mut().find_map(|part| part.denial.take());
         let equal = u64::saturating_sub(checked, differ);
-        Self { parts, checked, equal, side_by_side, denial, records, config }
+        Self {
+            parts,
+            checked,
+            equal,
+            side_by_side,
+            denial,
+            records,
+            config,
+        }
     }
 
     /// Whether every outcome is the recorded one and the two kinds of plugin agree.
@@ -65,7 +77,9 @@ impl Report {
             Format::Json => serde_json::to_string_pretty(self)? + "\n",
             Format::Text => self.text()?,
         };
-        io::stdout().write_all(text.as_bytes()).context("cannot write to stdout")
+        io::stdout()
+            .write_all(text.as_bytes())
+            .map_err(|error| failed("cannot write to stdout", &error))
     }
 
     fn text(&self) -> anyhow::Result<String> {
@@ -74,12 +88,18 @@ impl Report {
             lines.extend([part.title.to_owned(), part.summary.text(), String::new()]);
         }
         let (equal, checked) = (thousands(self.equal), thousands(self.checked));
-        lines.push(format!("checked {equal} of {checked} outcomes equal the recorded ones"));
+        lines.push(format!(
+            "checked {equal} of {checked} outcomes equal the recorded ones"
+        ));
         lines.extend(self.mismatches());
         lines.push(String::new());
         lines.extend(self.pair());
         if let Some(denial) = &self.denial {
-            lines.extend([String::new(), "one denial in full".to_owned(), serde_json::to_string_pretty(denial)?]);
+            lines.extend([
+                String::new(),
+                "one denial in full".to_owned(),
+                serde_json::to_string_pretty(denial)?,
+            ]);
         }
         let (records, config) = (self.records.display(), self.config.display());
         lines.push(String::new());
@@ -91,18 +111,30 @@ impl Report {
     }
 
     fn mismatches(&self) -> Vec<String> {
-        let all: Vec<&Mismatch> = self.parts.iter().flat_map(|part| &part.mismatches).collect();
+        let all: Vec<&Mismatch> = self
+            .parts
+            .iter()
+            .flat_map(|part| &part.mismatches)
+            .collect();
         let named = all.iter().take(NAMED_MISMATCHES);
-        let mut lines: Vec<String> =
-            named.map(|mismatch| format!("  {}: {}", shown(&mismatch.id), shown(&mismatch.difference))).collect();
+        let mut lines: Vec<String> = named
+            .map(|mismatch| format!("  {}: {}", shown(&mismatch.id), shown(&mismatch.difference)))
+            .collect();
         if all.len() > NAMED_MISMATCHES {
-            lines.push(format!("  and {} more", thousands((all.len() - NAMED_MISMATCHES) as u64)));
+            lines.push(format!(
+                "  and {} more",
+                thousands((all.len() - NAMED_MISMATCHES) as u64)
+            ));
         }
         lines
     }
 
     fn pair(&self) -> Vec<String> {
-        let Pair { hook, payload, answers } = &self.side_by_side;
+        let Pair {
+            hook,
+            payload,
+            answers,
+        } = &self.side_by_side;
         let mut table = Table::new(&["host", "code", "verdict", "violation", "description"]);
         for answer in answers {
             let violation = answer.outcome.violation.as_ref();
@@ -114,7 +146,11 @@ impl Report {
                 violation.map_or_else(|| "-".to_owned(), |violation| shown(&violation.description)),
             ]);
         }
-        let verdict = if self.side_by_side.agrees() { "they agree" } else { "they do not agree" };
+        let verdict = if self.side_by_side.agrees() {
+            "they agree"
+        } else {
+            "they do not agree"
+        };
         let mut lines = vec![format!("one policy, two kinds of plugin: {hook} {payload}")];
         lines.extend(table.lines());
         lines.push(verdict.to_owned());

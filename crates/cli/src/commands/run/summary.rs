@@ -68,8 +68,17 @@ impl Summary {
     /// The summary of a run that took `elapsed`.
     pub fn new(totals: Totals, elapsed: Duration, plugins: Vec<PluginSummary>) -> Self {
         let seconds = elapsed.as_secs_f64();
-        let calls_per_second = if seconds > 0.0 { totals.calls as f64 / seconds } else { 0.0 };
-        Self { totals, seconds, calls_per_second, plugins }
+        let calls_per_second = if seconds > 0.0 {
+            totals.calls as f64 / seconds
+        } else {
+            0.0
+        };
+        Self {
+            totals,
+            seconds,
+            calls_per_second,
+            plugins,
+        }
     }
 
     /// A table and a line, for people.
@@ -84,10 +93,16 @@ impl Summary {
             (totals.with_faults, "with faults"),
         ];
         let counts = counts.map(|(count, what)| format!("{} {what}", thousands(count)));
-        let (calls, rate) = (thousands(totals.calls), thousands(self.calls_per_second.round() as u64));
+        let (calls, rate) = (
+            thousands(totals.calls),
+            thousands(self.calls_per_second.round() as u64),
+        );
         lines.push(String::new());
         lines.push(format!("calls: {calls} ({})", counts.join(", ")));
-        lines.push(format!("time: {:.2} s, {rate} calls per second", self.seconds));
+        lines.push(format!(
+            "time: {:.2} s, {rate} calls per second",
+            self.seconds
+        ));
         lines.join("\n")
     }
 }

@@ -1,0 +1,13 @@
+//! The `hookgate` command as a shell sees it: exit codes, messages, order of outputs.
+
+mod command_line {
+    mod call;
+    mod check;
+    mod demo;
+    mod python;
+    mod records;
+    mod refusals;
+    mod run;
+    mod support;
+    mod usage;
+}

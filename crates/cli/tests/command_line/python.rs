@@ -1,0 +1,81 @@
+//! Python plugins: the same answers, and the environment as `check` shows it.
+
+use hookgate_vectors::guests;
+use serde_json::json;
+
+use super::support::{Folder, deny_list};
+
+const SECRET: &str = r#"{"name": "note", "args": {"text": "a secret", "n": 1.10}}"#;
+
+fn legacy() -> String {
+    let folder = guests::root().join("guest-plugins/deny-list-legacy");
+    let folder = folder.display();
+    format!(
+        "plugins:\n  - name: deny-list\n    kind: deny_list.DenyListPlugin\n    import_paths: [{folder}]\n    hooks: [tool_pre_invoke]\n    config: {{words: [secret]}}\n"
+    )
+}
+
+#[test]
+fn a_class_answers_like_the_component_and_its_environment_is_shown() {
+    let arguments = ["call", "--format", "json", "tool_pre_invoke", SECRET];
+    let class = Folder::with_config(&legacy());
+    let mut answers = [
+        class.run(&arguments),
+        Folder::with_config(&deny_list()).run(&arguments),
+    ]
+    .map(|ended| {
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        ended.json()
+    });
+    for answer in &mut answers {
+        answer.as_object_mut().unwrap().remove("record");
+    }
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(answers[0]["violation"]["code"], "DENY_WORD");
+
+    // The call before has built the environment if it was not there.
+    let report = class.run(&["check", "--format", "json"]).json();
+    let loaded = &report["plugins"][0]["loaded"];
+    assert_eq!(
+        (&loaded["sandbox"], &loaded["environment"]["verdict"]),
+        (&json!("none"), &json!("Valid"))
+    );
+    assert_eq!(loaded["environment"]["framework"], "cpex 0.1.4");
+    let path = loaded["environment"]["path"].as_str().unwrap();
+    assert!(
+        std::path::Path::new(path).join("bin/python").exists(),
+        "{path}"
+    );
+    let text = class.run(&["check"]).stdout;
+    assert!(
+        text.contains(&format!(
+            "  environment: Valid\n    path: {path}\n    python: "
+        )),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_environment_that_cannot_be_built_is_a_load_problem() {
+    let folder = Folder::with_config(&legacy());
+    let mut command = folder.command(&["check"]);
+    command
+        .env("HOOKGATE_ENV_DIR", folder.path().join("environments"))
+        .env("HOOKGATE_UV", "/nowhere/uv");
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        stderr
+            .starts_with("error: plugin deny-list: the environment of deny-list cannot be built: "),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("\n  hint: set HOOKGATE_UV to the uv to use, or unset it to use pip\n"),
+        "{stderr}"
+    );
+    assert!(
+        !stderr.contains(['\u{1b}', '\r']),
+        "progress without a terminal: {stderr:?}"
+    );
+}
