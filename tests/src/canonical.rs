@@ -18,7 +18,9 @@ pub fn outcome(outcome: &Outcome) -> Value {
 /// The canonical form of an outcome that is JSON already.
 #[must_use]
 pub fn canonical(mut value: Value) -> Value {
-    let Some(outcome) = value.as_object_mut() else { return value };
+    let Some(outcome) = value.as_object_mut() else {
+        return value;
+    };
     outcome.remove("record");
     if let Some(Value::Array(faults)) = outcome.get_mut("faults") {
         for fault in faults.iter_mut().filter_map(Value::as_object_mut) {
@@ -37,7 +39,9 @@ pub fn canonical(mut value: Value) -> Value {
 /// Replaces every number by a string of its exact decimal value, so that 1, 1.0 and 1e0 are one.
 fn decimals(value: &mut Value) {
     match value {
-        Value::Number(number) => *value = Value::String(format!("number {}", decimal(&number.to_string()))),
+        Value::Number(number) => {
+            *value = Value::String(format!("number {}", decimal(&number.to_string())))
+        }
         Value::Array(items) => items.iter_mut().for_each(decimals),
         Value::Object(members) => members.values_mut().for_each(decimals),
         _ => {}
@@ -46,7 +50,9 @@ fn decimals(value: &mut Value) {
 
 /// `-12.50e1` as `-125e0`: digits without zeros at either end, and an exponent.
 fn decimal(text: &str) -> String {
-    let (sign, text) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
+    let (sign, text) = text
+        .strip_prefix('-')
+        .map_or(("", text), |rest| ("-", rest));
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let mut exponent: i64 = exponent.parse().unwrap_or(i64::MAX);
@@ -55,7 +61,11 @@ fn decimal(text: &str) -> String {
     let digits = digits.trim_start_matches('0');
     let trimmed = digits.trim_end_matches('0');
     exponent = exponent.saturating_add((digits.len() - trimmed.len()) as i64);
-    if trimmed.is_empty() { "0".into() } else { format!("{sign}{trimmed}e{exponent}") }
+    if trimmed.is_empty() {
+        "0".into()
+    } else {
+        format!("{sign}{trimmed}e{exponent}")
+    }
 }
 
 /// A one-line account of where two canonical values differ first.
@@ -71,26 +81,35 @@ fn difference(expected: &Value, found: &Value, at: &mut String) -> Option<String
     match (expected, found) {
         (Value::Object(one), Value::Object(other)) => {
             let null = Value::Null;
-            let keys = one.keys().chain(other.keys().filter(|key| !one.contains_key(*key)));
-            keys.filter(|key| one.get(*key) != other.get(*key)).find_map(|key| {
-                let length = at.len();
-                at.push_str(&format!("/{key}"));
-                let found = difference(field(one, key, &null), field(other, key, &null), at)
-                    .or_else(|| Some(format!("{at}: there on one side only")));
-                at.truncate(length);
-                found
-            })
+            let keys = one
+                .keys()
+                .chain(other.keys().filter(|key| !one.contains_key(*key)));
+            keys.filter(|key| one.get(*key) != other.get(*key))
+                .find_map(|key| {
+                    let length = at.len();
+                    at.push_str(&format!("/{key}"));
+                    let found = difference(field(one, key, &null), field(other, key, &null), at)
+                        .or_else(|| Some(format!("{at}: there on one side only")));
+                    at.truncate(length);
+                    found
+                })
         }
-        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
-            one.iter().zip(other).enumerate().find_map(|(index, (one, other))| {
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => one
+            .iter()
+            .zip(other)
+            .enumerate()
+            .find_map(|(index, (one, other))| {
                 let length = at.len();
                 at.push_str(&format!("/{index}"));
                 let found = difference(one, other, at);
                 at.truncate(length);
                 found
-            })
-        }
-        _ => Some(format!("{at}: expected {}, found {}", short(expected), short(found))),
+            }),
+        _ => Some(format!(
+            "{at}: expected {}, found {}",
+            short(expected),
+            short(found)
+        )),
     }
 }
 
@@ -100,5 +119,13 @@ fn field<'a>(map: &'a Map<String, Value>, key: &str, missing: &'a Value) -> &'a 
 
 fn short(value: &Value) -> String {
     let text = value.to_string();
-    if text.chars().count() > 300 { format!("{}... ({} bytes)", text.chars().take(300).collect::<String>(), text.len()) } else { text }
+    if text.chars().count() > 300 {
+        format!(
+            "{}... ({} bytes)",
+            text.chars().take(300).collect::<String>(),
+            text.len()
+        )
+    } else {
+        text
+    }
 }

@@ -7,7 +7,10 @@ use std::sync::Once;
 /// The repository's root.
 #[must_use]
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .map(Path::to_owned)
+        .unwrap_or_default()
 }
 
 /// Builds what is not up to date; the script itself takes a lock against other processes.
@@ -28,7 +31,9 @@ pub fn build() {
                 command.env_remove(&*name);
             }
         }
-        let output = command.output().unwrap_or_else(|error| panic!("bash guest-plugins/build.sh: {error}"));
+        let output = command
+            .output()
+            .unwrap_or_else(|error| panic!("bash guest-plugins/build.sh: {error}"));
         assert!(
             output.status.success(),
             "guest-plugins/build.sh failed; run `make guests` to see it alone\n{}{}",

@@ -71,7 +71,11 @@ impl Kind {
     /// If there is no setup of that name.
     #[must_use]
     pub fn config(self, suite: &Suite, setup: &str) -> Config {
-        let entries = &suite.setups.get(setup).unwrap_or_else(|| panic!("no setup {setup}")).plugins;
+        let entries = &suite
+            .setups
+            .get(setup)
+            .unwrap_or_else(|| panic!("no setup {setup}"))
+            .plugins;
         let mut config = Config::default();
         config.plugins = entries.iter().map(|entry| self.spec(entry)).collect();
         config
@@ -79,7 +83,9 @@ impl Kind {
 }
 
 fn component(name: &str) -> PluginKind {
-    PluginKind::Wasm { component: guests::component(name) }
+    PluginKind::Wasm {
+        component: guests::component(name),
+    }
 }
 
 /// The legacy class of a policy.
@@ -103,8 +109,13 @@ fn class(policy: &str) -> PluginKind {
 /// The kind with a host that loads it.
 impl Setup for (Kind, Arc<dyn Host>) {
     async fn engine(&self, suite: &Suite, setup: &str) -> Engine {
-        let builder = Engine::builder().config(self.0.config(suite, setup)).host(Arc::clone(&self.1));
-        builder.build().await.unwrap_or_else(|report| panic!("setup {setup} does not load\n{report}"))
+        let builder = Engine::builder()
+            .config(self.0.config(suite, setup))
+            .host(Arc::clone(&self.1));
+        builder
+            .build()
+            .await
+            .unwrap_or_else(|report| panic!("setup {setup} does not load\n{report}"))
     }
 }
 
@@ -117,7 +128,10 @@ impl Suite {
             for vector in self.vectors.iter().filter(|vector| vector.setup == *setup) {
                 for (index, step) in vector.steps.iter().enumerate() {
                     if let Some(what) = check(&engine, step).await {
-                        differences.push(Difference { step: format!("{}#{index}", vector.name), what });
+                        differences.push(Difference {
+                            step: format!("{}#{index}", vector.name),
+                            what,
+                        });
                     }
                 }
             }
@@ -134,19 +148,27 @@ impl Suite {
 }
 
 async fn check(engine: &Engine, step: &Step) -> Option<String> {
-    let found = engine.invoke(&step.hook, step.payload.as_str(), &step.request).await;
+    let found = engine
+        .invoke(&step.hook, step.payload.as_str(), &step.request)
+        .await;
     match (&step.expected, found) {
         (Expected::Error(expected), Err(error)) if error.code() == expected => None,
-        (Expected::Error(expected), Err(error)) => Some(format!("expected error {expected}, found {error}")),
-        (Expected::Error(expected), Ok(outcome)) => {
-            Some(format!("expected error {expected}, found {}", outcome.decision))
+        (Expected::Error(expected), Err(error)) => {
+            Some(format!("expected error {expected}, found {error}"))
         }
+        (Expected::Error(expected), Ok(outcome)) => Some(format!(
+            "expected error {expected}, found {}",
+            outcome.decision
+        )),
         (Expected::Outcome(_), Err(error)) => Some(format!("expected an outcome, found {error}")),
         (Expected::Outcome(expected), Ok(outcome)) => {
             let expected = canonical::canonical(expected.clone());
             let found = first_difference(&expected, &canonical::outcome(&outcome));
             found.map(|what| {
-                let faults = outcome.faults.iter().map(|fault| format!("; {}: {}", fault.kind, fault.message));
+                let faults = outcome
+                    .faults
+                    .iter()
+                    .map(|fault| format!("; {}: {}", fault.kind, fault.message));
                 format!("{what}{}", faults.collect::<String>())
             })
         }
@@ -159,6 +181,13 @@ async fn check(engine: &Engine, step: &Step) -> Option<String> {
 ///
 /// If there are differences.
 pub fn assert_none(differences: &[Difference]) {
-    let lines = differences.iter().map(|difference| format!("{}: {}", difference.step, difference.what));
-    assert!(differences.is_empty(), "{} steps differ\n{}", differences.len(), lines.collect::<Vec<_>>().join("\n"));
+    let lines = differences
+        .iter()
+        .map(|difference| format!("{}: {}", difference.step, difference.what));
+    assert!(
+        differences.is_empty(),
+        "{} steps differ\n{}",
+        differences.len(),
+        lines.collect::<Vec<_>>().join("\n")
+    );
 }

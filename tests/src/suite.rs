@@ -96,7 +96,6 @@ pub enum Expected {
     Error(String),
 }
 
-
 impl Suite {
     /// Reads every file of `tests/vectors`.
     ///
@@ -108,17 +107,24 @@ impl Suite {
         let mut suite = Self::default();
         for name in ["deny-list", "redactor", "script", "chain", "door"] {
             let path = root().join("tests/vectors").join(format!("{name}.json"));
-            let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            let file: File =
-                serde_json::from_str(&fill(&text)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            let text = fs::read_to_string(&path)
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            let file: File = serde_json::from_str(&fill(&text))
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             for (name, setup) in file.setups {
-                assert!(suite.setups.insert(name.clone(), setup).is_none(), "setup {name} is there twice");
+                assert!(
+                    suite.setups.insert(name.clone(), setup).is_none(),
+                    "setup {name} is there twice"
+                );
             }
             suite.vectors.extend(file.vectors);
         }
         let mut names: Vec<_> = suite.vectors.iter().map(|vector| &vector.name).collect();
         names.sort_unstable();
-        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "a vector's name is there twice");
+        assert!(
+            names.windows(2).all(|pair| pair[0] != pair[1]),
+            "a vector's name is there twice"
+        );
         suite
     }
 }

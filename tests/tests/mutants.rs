@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use hookgate::{
-    Answer, Document, Fault, HookCall, Host, Json, LoadError, Plugin, PluginInfo, Verdict, WasmHost, config::PluginSpec,
+    Answer, Document, Fault, HookCall, Host, Json, LoadError, Plugin, PluginInfo, Verdict,
+    WasmHost, config::PluginSpec,
 };
 use hookgate_vectors::{Kind, Suite};
 use serde_json::Value;
@@ -39,7 +40,10 @@ impl Host for MutantHost {
     fn load(&self, spec: PluginSpec) -> BoxFuture<'_, Result<Arc<dyn Plugin>, LoadError>> {
         Box::pin(async move {
             let real = self.real.load(spec).await?;
-            Ok(Arc::new(Mutant { real, broken: self.broken }) as Arc<dyn Plugin>)
+            Ok(Arc::new(Mutant {
+                real,
+                broken: self.broken,
+            }) as Arc<dyn Plugin>)
         })
     }
 }
@@ -107,7 +111,10 @@ async fn caught(broken: Broken) -> BTreeSet<String> {
     // The endless loop of this setup costs its deadline and catches none of these.
     suite.setups.remove("fault-spin");
     let differences = suite.run(&(Kind::Rust, host)).await;
-    differences.into_iter().filter_map(|difference| difference.step.split('#').next().map(str::to_owned)).collect()
+    differences
+        .into_iter()
+        .filter_map(|difference| difference.step.split('#').next().map(str::to_owned))
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -82,7 +82,10 @@ fn expected(step: &Step, plugin: &str) -> Value {
             members["http_headers"] = json!({});
         }
     }
-    let headers = answer["http_headers"].as_object().cloned().unwrap_or_default();
+    let headers = answer["http_headers"]
+        .as_object()
+        .cloned()
+        .unwrap_or_default();
     json!({
         "decision": if allowed { "allow" } else { "deny" },
         "modified": allowed && modified,
@@ -100,12 +103,19 @@ fn without_added_nulls(answer: &Value, payload: &Value) -> Value {
         Value::Object(members) => members
             .iter()
             .filter(|(key, value)| !value.is_null() || payload.get(key.as_str()).is_some())
-            .map(|(key, value)| (key.clone(), without_added_nulls(value, &payload[key.as_str()])))
+            .map(|(key, value)| {
+                (
+                    key.clone(),
+                    without_added_nulls(value, &payload[key.as_str()]),
+                )
+            })
             .collect::<serde_json::Map<_, _>>()
             .into(),
-        Value::Array(items) => {
-            items.iter().enumerate().map(|(index, item)| without_added_nulls(item, &payload[index])).collect()
-        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .map(|(index, item)| without_added_nulls(item, &payload[index]))
+            .collect(),
         other => other.clone(),
     }
 }
@@ -137,26 +147,49 @@ fn blur(value: &mut Value, pointer: &str) {
 
 /// Every file the package's RECORD hashes is as the wheel had it; answers how many there are.
 fn verify(environment: &Path, requirement: &str) -> usize {
-    let package = requirement.split("==").next().unwrap_or_default().replace('-', "_");
+    let package = requirement
+        .split("==")
+        .next()
+        .unwrap_or_default()
+        .replace('-', "_");
     let libraries = std::fs::read_dir(environment.join("lib")).expect("an environment has lib/");
-    let site = libraries.flatten().next().expect("lib/ has python3.x/").path().join("site-packages");
+    let site = libraries
+        .flatten()
+        .next()
+        .expect("lib/ has python3.x/")
+        .path()
+        .join("site-packages");
     let mut info = std::fs::read_dir(&site).expect("site-packages").flatten();
     let info = info.find(|entry| {
         let name = entry.file_name().to_string_lossy().into_owned();
         name.starts_with(&format!("{package}-")) && name.ends_with(".dist-info")
     });
-    let record = info.unwrap_or_else(|| panic!("no dist-info of {package}")).path().join("RECORD");
+    let record = info
+        .unwrap_or_else(|| panic!("no dist-info of {package}"))
+        .path()
+        .join("RECORD");
     let record = std::fs::read_to_string(record).expect("a RECORD");
     let mut checked = 0;
     for line in record.lines() {
         let mut fields = line.rsplitn(3, ',');
-        let (_, hash, path) = (fields.next(), fields.next().unwrap_or(""), fields.next().unwrap_or(""));
-        let Some(hash) = hash.strip_prefix("sha256=") else { continue };
+        let (_, hash, path) = (
+            fields.next(),
+            fields.next().unwrap_or(""),
+            fields.next().unwrap_or(""),
+        );
+        let Some(hash) = hash.strip_prefix("sha256=") else {
+            continue;
+        };
         if path.starts_with("..") {
             continue;
         }
-        let bytes = std::fs::read(site.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
-        assert_eq!(URL_SAFE_NO_PAD.encode(Sha256::digest(bytes)), hash, "{path} of {package} was changed");
+        let bytes =
+            std::fs::read(site.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+        assert_eq!(
+            URL_SAFE_NO_PAD.encode(Sha256::digest(bytes)),
+            hash,
+            "{path} of {package} was changed"
+        );
         checked += 1;
     }
     checked
@@ -164,15 +197,21 @@ fn verify(environment: &Path, requirement: &str) -> usize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn thirty_recorded_steps() {
-    let text = std::fs::read_to_string(root().join("tests/data/legacy-pypi.json")).expect("the recorded steps");
-    let recorded: Recorded = serde_json::from_str(&text).expect("the recorded steps are as described");
+    let text = std::fs::read_to_string(root().join("tests/data/legacy-pypi.json"))
+        .expect("the recorded steps");
+    let recorded: Recorded =
+        serde_json::from_str(&text).expect("the recorded steps are as described");
     let host = Arc::new(PythonHost::new(PythonHostOptions::new(environments())));
     let mut steps = 0;
     let mut differences = Vec::new();
     for case in &recorded.cases {
         let mut config = Config::default();
         config.plugins.push(spec(case));
-        let engine = Engine::builder().config(config).host(host.clone()).build().await;
+        let engine = Engine::builder()
+            .config(config)
+            .host(host.clone())
+            .build()
+            .await;
         let engine = engine.unwrap_or_else(|report| panic!("{report}"));
         for (index, step) in case.steps.iter().enumerate() {
             let context = &step.context;
@@ -183,21 +222,34 @@ async fn thirty_recorded_steps() {
                 server_id: context.server_id.clone(),
                 ..Request::default()
             };
-            let outcome = engine.invoke(&step.hook, &step.payload, &request).await.expect("the payload is good");
+            let outcome = engine
+                .invoke(&step.hook, &step.payload, &request)
+                .await
+                .expect("the payload is good");
             let (mut expected, mut found) = (expected(step, &case.plugin), found(&outcome));
             for pointer in &step.volatile {
                 blur(&mut expected, pointer);
                 blur(&mut found, pointer);
             }
             if let Some(what) = hookgate_vectors::canonical::first_difference(&expected, &found) {
-                differences.push(format!("{} step {index}: {what}; faults {:?}", case.plugin, outcome.faults));
+                differences.push(format!(
+                    "{} step {index}: {what}; faults {:?}",
+                    case.plugin, outcome.faults
+                ));
             }
             steps += 1;
         }
-        let environment = engine.plugins()[0].info.environment.clone().expect("a Python plugin has an environment");
+        let environment = engine.plugins()[0]
+            .info
+            .environment
+            .clone()
+            .expect("a Python plugin has an environment");
         engine.shutdown().await;
         for requirement in &case.requirements {
-            assert!(verify(Path::new(&environment.path), requirement) > 0, "nothing of {requirement} was verified");
+            assert!(
+                verify(Path::new(&environment.path), requirement) > 0,
+                "nothing of {requirement} was verified"
+            );
         }
     }
     assert_eq!(differences, Vec::<String>::new());

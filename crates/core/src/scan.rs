@@ -187,7 +187,9 @@ impl<'a> Checker<'a> {
         loop {
             // Most of a payload is plain text: it is passed over without a look at the position.
             let rest = self.bytes.get(self.at..).unwrap_or(&[]);
-            let plain = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
+            let plain = rest
+                .iter()
+                .position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
             self.at += plain.unwrap_or(rest.len());
             match self.peek() {
                 Some(b'"') => break,

@@ -15,19 +15,25 @@ pub(crate) fn read(body: &Body, draft: Draft) -> Result<Answer, Fault> {
     match body {
         Body::Answer(frame) => answer(&parse(frame)?, draft),
         Body::Fault(frame) => Err(fault(&parse(frame)?)),
-        Body::Cancelled => Err(plugin_error("the hook ended as cancelled, and nobody had cancelled it")),
+        Body::Cancelled => Err(plugin_error(
+            "the hook ended as cancelled, and nobody had cancelled it",
+        )),
         Body::TooLarge { .. } | Body::Died(_) => Err(protocol("a call without an answer")),
     }
 }
 
 fn parse<'a, T: serde::Deserialize<'a>>(frame: &'a [u8]) -> Result<T, Fault> {
-    serde_json::from_slice(frame).map_err(|error| protocol(format!("the worker's answer cannot be read: {error}")))
+    serde_json::from_slice(frame)
+        .map_err(|error| protocol(format!("the worker's answer cannot be read: {error}")))
 }
 
 fn answer(frame: &AnswerFrame<'_>, mut draft: Draft) -> Result<Answer, Fault> {
     for refused in &frame.refused {
         // The worker has refused it already; the record lists it as the host's own would be.
-        let _ = draft.not_granted("extension", format!("{} was changed without a grant", refused.what));
+        let _ = draft.not_granted(
+            "extension",
+            format!("{} was changed without a grant", refused.what),
+        );
     }
     let violation = frame.violation.as_ref().map(violation).transpose()?;
     let changed = change(frame, &mut draft);
@@ -48,24 +54,40 @@ fn answer(frame: &AnswerFrame<'_>, mut draft: Draft) -> Result<Answer, Fault> {
 /// Everything an answer holds besides its verdict.
 fn change(frame: &AnswerFrame<'_>, draft: &mut Draft) -> Result<(), Fault> {
     for edit in &frame.edits {
-        apply(edit, draft).map_err(|problem| plugin_error(format!("edit refused at {}: {problem}", edit.at)))?;
+        apply(edit, draft)
+            .map_err(|problem| plugin_error(format!("edit refused at {}: {problem}", edit.at)))?;
     }
-    each(&frame.state, "state", |key, value| draft.set_state(key, value))?;
-    each(&frame.shared, "shared state", |key, value| draft.set_shared(key, value))?;
-    each(&frame.request_metadata, "metadata of the request", |key, value| draft.set_request_metadata(key, value))?;
+    each(&frame.state, "state", |key, value| {
+        draft.set_state(key, value)
+    })?;
+    each(&frame.shared, "shared state", |key, value| {
+        draft.set_shared(key, value)
+    })?;
+    each(
+        &frame.request_metadata,
+        "metadata of the request",
+        |key, value| draft.set_request_metadata(key, value),
+    )?;
     for (key, value) in &frame.metadata.0 {
         let value = json(value).map_err(|problem| refused("metadata", key, problem))?;
-        draft.annotate(key, value).map_err(|problem| refused("metadata", key, problem))?;
+        draft
+            .annotate(key, value)
+            .map_err(|problem| refused("metadata", key, problem))?;
     }
     for (name, value) in &frame.headers.0 {
-        draft.set_header(name, value).map_err(|problem| refused("header", name, problem))?;
+        draft
+            .set_header(name, value)
+            .map_err(|problem| refused("header", name, problem))?;
     }
     if let Some(delay) = frame.retry_after_ms {
         draft.set_retry_ms(u32::try_from(delay).unwrap_or(u32::MAX));
     }
     if let Some(result) = frame.result {
-        let result = json(result).map_err(|problem| plugin_error(format!("result refused: {problem}")))?;
-        draft.set_result(result).map_err(|problem| plugin_error(format!("result refused: {problem}")))?;
+        let result =
+            json(result).map_err(|problem| plugin_error(format!("result refused: {problem}")))?;
+        draft
+            .set_result(result)
+            .map_err(|problem| plugin_error(format!("result refused: {problem}")))?;
     }
     Ok(())
 }
@@ -103,19 +125,35 @@ fn violation(frame: &ViolationFrame<'_>) -> Result<Violation, Fault> {
     let mut violation = Violation::new(&*frame.code, &*frame.reason);
     violation.description.clone_from(&frame.description);
     if let Some(details) = frame.details {
-        let details = json(details).map_err(|problem| plugin_error(format!("violation.details: {problem}")))?;
+        let details = json(details)
+            .map_err(|problem| plugin_error(format!("violation.details: {problem}")))?;
         if !details.is_object() {
-            return Err(plugin_error(format!("violation.details is not an object: {}", tail(details.as_str()))));
+            return Err(plugin_error(format!(
+                "violation.details is not an object: {}",
+                tail(details.as_str())
+            )));
         }
         violation.details = details;
     }
     if let Some(code) = frame.mcp_error_code {
-        let fits = code.get().parse().map_err(|_| plugin_error(format!("violation.mcp_error_code: {}", code.get())))?;
+        let fits = code
+            .get()
+            .parse()
+            .map_err(|_| plugin_error(format!("violation.mcp_error_code: {}", code.get())))?;
         violation.mcp_error_code = Some(fits);
     }
     if let Some(status) = frame.http_status_code {
-        let fits = status.get().parse().ok().filter(|status| (100..600).contains(status));
-        let problem = || plugin_error(format!("violation.http_status_code is not 100 to 599: {}", status.get()));
+        let fits = status
+            .get()
+            .parse()
+            .ok()
+            .filter(|status| (100..600).contains(status));
+        let problem = || {
+            plugin_error(format!(
+                "violation.http_status_code is not 100 to 599: {}",
+                status.get()
+            ))
+        };
         violation.http_status_code = Some(fits.ok_or_else(problem)?);
     }
     if let Some(headers) = &frame.http_headers {

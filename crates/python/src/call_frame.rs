@@ -27,7 +27,10 @@ struct Identity<'a> {
 /// The whole frame of call number `id`.
 pub(crate) fn encode(id: u64, call: &HookCall) -> Result<Vec<u8>, Fault> {
     let failed = |error: serde_json::Error| {
-        Fault::new(FaultKind::Protocol, format!("the request cannot be sent to a worker: {error}"))
+        Fault::new(
+            FaultKind::Protocol,
+            format!("the request cannot be sent to a worker: {error}"),
+        )
     };
     let payload = call.payload.text();
     let mut frame = begin_frame(payload.len() + ENVELOPE_BYTES);
@@ -41,7 +44,10 @@ pub(crate) fn encode(id: u64, call: &HookCall) -> Result<Vec<u8>, Fault> {
     write_map(&mut frame, call.request.private()).map_err(failed)?;
     frame.extend_from_slice(br#","shared":"#);
     write_map(&mut frame, call.request.shared()).map_err(failed)?;
-    let left = call.deadline.saturating_duration_since(Instant::now()).as_millis();
+    let left = call
+        .deadline
+        .saturating_duration_since(Instant::now())
+        .as_millis();
     frame.extend_from_slice(format!(r#","deadline_ms":{left}}}"#).as_bytes());
     finish_frame(&mut frame);
     Ok(frame)

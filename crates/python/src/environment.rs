@@ -92,7 +92,11 @@ pub struct EnvironmentStore {
 /// `$HOOKGATE_ENV_DIR`, or `hookgate/environments` in the user's cache folder; none without a home.
 #[must_use]
 pub fn default_store() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     variable("HOOKGATE_ENV_DIR").or_else(|| {
         let cache = variable("XDG_CACHE_HOME").filter(|path| path.is_absolute());
         let cache = cache.or_else(|| variable("HOME").map(|home| home.join(".cache")));
@@ -116,10 +120,23 @@ impl EnvironmentStore {
     ///
     /// If it cannot be made or opened, or everybody may write to it.
     pub fn open(root: &Path) -> Result<Self, EnvironmentError> {
-        let store = |source| EnvironmentError::Store { path: root.to_owned(), source };
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(root).map_err(store)?;
+        let store = |source| EnvironmentError::Store {
+            path: root.to_owned(),
+            source,
+        };
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(root)
+            .map_err(store)?;
         let root = std::fs::canonicalize(root).map_err(store)?;
-        if std::fs::metadata(&root).map_err(store)?.permissions().mode() & 0o002 != 0 {
+        if std::fs::metadata(&root)
+            .map_err(store)?
+            .permissions()
+            .mode()
+            & 0o002
+            != 0
+        {
             return Err(EnvironmentError::OpenStore { path: root });
         }
         let dir = Dir::open_ambient_dir(&root, ambient_authority()).map_err(store)?;
@@ -139,11 +156,16 @@ impl EnvironmentStore {
             None => self.keys(),
         };
         for key in keys {
-            let Some(mark) = Mark::read(&self.dir, &key) else { continue };
+            let Some(mark) = Mark::read(&self.dir, &key) else {
+                continue;
+            };
             if mark.requirements_digest != requirements.digest() {
                 continue;
             }
-            let environment = Environment { path: self.root.join(&key), python: mark.python.clone() };
+            let environment = Environment {
+                path: self.root.join(&key),
+                python: mark.python.clone(),
+            };
             let runs = Interpreter::probe(&environment.executable(), search_path).await;
             match runs {
                 Ok(found) if found.version == mark.python && found.platform == mark.platform => {
@@ -162,24 +184,39 @@ impl EnvironmentStore {
     }
 
     /// Builds the environment, unless somebody else has by the time the lock is ours.
-    pub(crate) async fn build(&self, build: Build<'_>, interpreter: &Interpreter) -> Result<Environment, EnvironmentError> {
+    pub(crate) async fn build(
+        &self,
+        build: Build<'_>,
+        interpreter: &Interpreter,
+    ) -> Result<Environment, EnvironmentError> {
         let key = key(build.requirements, interpreter);
-        let lock = KeyLock::take(&self.dir, &key).await.map_err(|source| self.failed(source))?;
-        if let EnvironmentVerdict::Valid(found) =
-            self.judge(build.requirements, Some(interpreter), build.search_path).await
+        let lock = KeyLock::take(&self.dir, &key)
+            .await
+            .map_err(|source| self.failed(source))?;
+        if let EnvironmentVerdict::Valid(found) = self
+            .judge(build.requirements, Some(interpreter), build.search_path)
+            .await
         {
-            build.tell(EnvironmentEvent::Reused { plugin: build.plugin.to_owned() });
+            build.tell(EnvironmentEvent::Reused {
+                plugin: build.plugin.to_owned(),
+            });
             return Ok(found);
         }
         let started = Instant::now();
         let requirements = build.requirements.arguments();
-        build.tell(EnvironmentEvent::Building { plugin: build.plugin.to_owned(), requirements });
+        build.tell(EnvironmentEvent::Building {
+            plugin: build.plugin.to_owned(),
+            requirements,
+        });
         self.remove(&key)?;
         let built = self.build_locked(&build, &key, interpreter).await;
         match &built {
             Ok(_) => {
                 let seconds = started.elapsed().as_secs_f64();
-                build.tell(EnvironmentEvent::Built { plugin: build.plugin.to_owned(), seconds });
+                build.tell(EnvironmentEvent::Built {
+                    plugin: build.plugin.to_owned(),
+                    seconds,
+                });
             }
             Err(_) => self.remove(&key)?,
         }
@@ -195,11 +232,16 @@ impl EnvironmentStore {
     ) -> Result<Environment, EnvironmentError> {
         let path = self.root.join(key);
         let tool = build.installer.resolve(build.search_path);
-        tool.install(&path, interpreter, build.requirements, build.search_path).await?;
-        let environment = Environment { path, python: interpreter.version.clone() };
+        tool.install(&path, interpreter, build.requirements, build.search_path)
+            .await?;
+        let environment = Environment {
+            path,
+            python: interpreter.version.clone(),
+        };
         let found = Interpreter::probe(&environment.executable(), build.search_path).await?;
         let mark = Mark::new(key, build.requirements, &found);
-        mark.write(&self.dir, key).map_err(|source| self.failed(source))?;
+        mark.write(&self.dir, key)
+            .map_err(|source| self.failed(source))?;
         Ok(environment)
     }
 
@@ -211,12 +253,17 @@ impl EnvironmentStore {
     }
 
     fn failed(&self, source: std::io::Error) -> EnvironmentError {
-        EnvironmentError::Store { path: self.root.clone(), source }
+        EnvironmentError::Store {
+            path: self.root.clone(),
+            source,
+        }
     }
 
     fn keys(&self) -> Vec<String> {
         let names = self.dir.entries().into_iter().flatten().flatten();
-        let mut keys: Vec<String> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let mut keys: Vec<String> = names
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect();
         keys.retain(|name| !name.contains('.'));
         keys.sort();
         keys
@@ -235,6 +282,9 @@ impl Build<'_> {
 fn key(requirements: &Requirements, interpreter: &Interpreter) -> String {
     let format = mark::FORMAT;
     let (python, platform) = (&interpreter.version, &interpreter.platform);
-    let text = format!("{format}\n{python}\n{platform}\n{}\n", requirements.digest());
+    let text = format!(
+        "{format}\n{python}\n{platform}\n{}\n",
+        requirements.digest()
+    );
     hex(&Sha256::digest(text))
 }

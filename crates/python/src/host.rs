@@ -11,7 +11,8 @@ use hookgate_core::{EnvironmentInfo, Host, LoadError, Plugin};
 use tokio::sync::OnceCell;
 
 use crate::environment::{
-    Build, Environment, EnvironmentError, EnvironmentEvent, EnvironmentStore, EnvironmentVerdict, Installer, Progress,
+    Build, Environment, EnvironmentError, EnvironmentEvent, EnvironmentStore, EnvironmentVerdict,
+    Installer, Progress,
 };
 use crate::interpreter::{Interpreter, InterpreterError};
 use crate::limits::Supervision;
@@ -89,7 +90,10 @@ impl PythonHost {
     /// A host; nothing is looked for or made before a plugin needs it.
     #[must_use]
     pub fn new(options: PythonHostOptions) -> Self {
-        Self { options, interpreter: OnceCell::new() }
+        Self {
+            options,
+            interpreter: OnceCell::new(),
+        }
     }
 
     /// What is there for the plugin, without building anything.
@@ -101,7 +105,13 @@ impl PythonHost {
         let requirements = requirements(spec)?;
         let store = self.store()?;
         let interpreter = self.interpreter().await;
-        Ok(store.judge(&requirements, interpreter.as_ref().ok().copied(), &self.options.search_path).await)
+        Ok(store
+            .judge(
+                &requirements,
+                interpreter.as_ref().ok().copied(),
+                &self.options.search_path,
+            )
+            .await)
     }
 
     /// Builds the plugin's environment if it is not there, without starting a worker.
@@ -110,19 +120,28 @@ impl PythonHost {
     ///
     /// If it is not there and cannot be built.
     pub async fn prepare(&self, spec: &PluginSpec) -> Result<Environment, LoadError> {
-        self.environment(spec).await.map(|(environment, _)| environment)
+        self.environment(spec)
+            .await
+            .map(|(environment, _)| environment)
     }
 
     /// The environment, and what was found before it was built.
-    async fn environment(&self, spec: &PluginSpec) -> Result<(Environment, &'static str), LoadError> {
+    async fn environment(
+        &self,
+        spec: &PluginSpec,
+    ) -> Result<(Environment, &'static str), LoadError> {
         let requirements = requirements(spec)?;
         let store = self.store()?;
         let search_path = &self.options.search_path;
         let interpreter = self.interpreter().await;
         let known = interpreter.as_ref().ok().copied();
-        if let EnvironmentVerdict::Valid(environment) = store.judge(&requirements, known, search_path).await {
+        if let EnvironmentVerdict::Valid(environment) =
+            store.judge(&requirements, known, search_path).await
+        {
             if let Some(progress) = &self.options.progress {
-                progress(EnvironmentEvent::Reused { plugin: spec.name.clone() });
+                progress(EnvironmentEvent::Reused {
+                    plugin: spec.name.clone(),
+                });
             }
             return Ok((environment, "Valid"));
         }
@@ -149,9 +168,13 @@ impl PythonHost {
             }
         };
         let supervision = self.options.supervision.clone();
-        let launch = Launch::new(&spec, &class, executable, boot, supervision)
-            .map_err(|error| LoadError::new(format!("no scratch folder for the plugin: {error}")))?;
-        let worker = Worker::start(&launch).await.map_err(|error| error.load_error(class.name))?;
+        let launch =
+            Launch::new(&spec, &class, executable, boot, supervision).map_err(|error| {
+                LoadError::new(format!("no scratch folder for the plugin: {error}"))
+            })?;
+        let worker = Worker::start(&launch)
+            .await
+            .map_err(|error| error.load_error(class.name))?;
         let ready = worker.ready();
         let environment = environment.map(|(environment, verdict)| EnvironmentInfo {
             verdict,
@@ -160,7 +183,11 @@ impl PythonHost {
             framework: format!("{} {}", ready.framework.name, ready.framework.version),
         });
         let hooks = ready.hooks.clone();
-        Ok(Arc::new(PythonPlugin { supervisor: Supervisor::new(launch, worker), hooks, environment }))
+        Ok(Arc::new(PythonPlugin {
+            supervisor: Supervisor::new(launch, worker),
+            hooks,
+            environment,
+        }))
     }
 
     fn store(&self) -> Result<EnvironmentStore, LoadError> {
@@ -170,7 +197,9 @@ impl PythonHost {
 
     async fn interpreter(&self) -> Result<&Interpreter, InterpreterError> {
         let (asked, search_path) = (self.options.python.as_deref(), &self.options.search_path);
-        self.interpreter.get_or_try_init(|| Interpreter::find(asked, search_path)).await
+        self.interpreter
+            .get_or_try_init(|| Interpreter::find(asked, search_path))
+            .await
     }
 }
 
@@ -186,22 +215,46 @@ impl Host for PythonHost {
 
 fn class_place(spec: &PluginSpec) -> Result<ClassPlace<'_>, LoadError> {
     match &spec.kind {
-        PluginKind::Python { class, import_paths, workdir, .. } => {
-            Ok(ClassPlace { name: class, import_paths, workdir: workdir.as_deref() })
-        }
-        other => Err(LoadError::new(format!("not a plugin of kind `python`: {}", other.name()))),
+        PluginKind::Python {
+            class,
+            import_paths,
+            workdir,
+            ..
+        } => Ok(ClassPlace {
+            name: class,
+            import_paths,
+            workdir: workdir.as_deref(),
+        }),
+        other => Err(LoadError::new(format!(
+            "not a plugin of kind `python`: {}",
+            other.name()
+        ))),
     }
 }
 
 fn requirements(spec: &PluginSpec) -> Result<Requirements, LoadError> {
-    let PluginKind::Python { requirements, requirements_file, .. } = &spec.kind else {
-        return Err(LoadError::new(format!("not a plugin of kind `python`: {}", spec.kind.name())));
+    let PluginKind::Python {
+        requirements,
+        requirements_file,
+        ..
+    } = &spec.kind
+    else {
+        return Err(LoadError::new(format!(
+            "not a plugin of kind `python`: {}",
+            spec.kind.name()
+        )));
     };
-    let file = requirements_file.as_deref().map(|file| spec.base_dir.join(file));
+    let file = requirements_file
+        .as_deref()
+        .map(|file| spec.base_dir.join(file));
     Requirements::read(requirements, file.as_deref(), &spec.base_dir).map_err(|error| {
         let hint = match &error {
-            RequirementsError::Read { .. } => "check the path, which starts at the configuration's folder",
-            RequirementsError::Option(_) => "put options into a file and name it with `requirements_file: FILE`",
+            RequirementsError::Read { .. } => {
+                "check the path, which starts at the configuration's folder"
+            }
+            RequirementsError::Option(_) => {
+                "put options into a file and name it with `requirements_file: FILE`"
+            }
         };
         let message = match &error {
             RequirementsError::Read { source, .. } => format!("{error}: {source}"),
@@ -211,7 +264,11 @@ fn requirements(spec: &PluginSpec) -> Result<Requirements, LoadError> {
     })
 }
 
-fn environment_error(error: &EnvironmentError, plugin: &str, requirements: &Requirements) -> LoadError {
+fn environment_error(
+    error: &EnvironmentError,
+    plugin: &str,
+    requirements: &Requirements,
+) -> LoadError {
     let message = format!("the environment of {plugin} cannot be built: {requirements}: {error}");
     let load_error = LoadError::new(message).hint(error.hint());
     match error.said() {

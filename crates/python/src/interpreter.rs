@@ -75,7 +75,10 @@ struct Said {
 
 impl Interpreter {
     /// The interpreter asked for, or the first `python3` of `search_path`.
-    pub(crate) async fn find(asked: Option<&Path>, search_path: &OsStr) -> Result<Self, InterpreterError> {
+    pub(crate) async fn find(
+        asked: Option<&Path>,
+        search_path: &OsStr,
+    ) -> Result<Self, InterpreterError> {
         let path = match asked {
             Some(path) => path.to_owned(),
             None => on_path("python3", search_path).ok_or(InterpreterError::NotFound)?,
@@ -86,21 +89,45 @@ impl Interpreter {
     /// Runs it once, without site code and without a look at the environment.
     pub(crate) async fn probe(path: &Path, search_path: &OsStr) -> Result<Self, InterpreterError> {
         let mut command = Command::new(path);
-        command.args(["-I", "-S", "-c", PROBE]).env("PATH", search_path);
+        command
+            .args(["-I", "-S", "-c", PROBE])
+            .env("PATH", search_path);
         command.stdin(Stdio::null()).kill_on_drop(true);
-        let broken = |said: String| InterpreterError::Broken { path: path.to_owned(), said };
+        let broken = |said: String| InterpreterError::Broken {
+            path: path.to_owned(),
+            said,
+        };
         let limit = Duration::from_secs(PROBE_TIMEOUT_SECONDS);
         let output = match tokio::time::timeout(limit, command.output()).await {
-            Ok(output) => output.map_err(|source| InterpreterError::Start { path: path.to_owned(), source })?,
-            Err(_) => return Err(broken(format!("no answer within {PROBE_TIMEOUT_SECONDS} s"))),
+            Ok(output) => output.map_err(|source| InterpreterError::Start {
+                path: path.to_owned(),
+                source,
+            })?,
+            Err(_) => {
+                return Err(broken(format!(
+                    "no answer within {PROBE_TIMEOUT_SECONDS} s"
+                )));
+            }
         };
         if !output.status.success() {
-            return Err(broken(String::from_utf8_lossy(&output.stderr).trim_end().to_owned()));
+            return Err(broken(
+                String::from_utf8_lossy(&output.stderr)
+                    .trim_end()
+                    .to_owned(),
+            ));
         }
-        let said: Said = serde_json::from_slice(&output.stdout)
-            .map_err(|_| broken(String::from_utf8_lossy(&output.stdout).trim_end().to_owned()))?;
+        let said: Said = serde_json::from_slice(&output.stdout).map_err(|_| {
+            broken(
+                String::from_utf8_lossy(&output.stdout)
+                    .trim_end()
+                    .to_owned(),
+            )
+        })?;
         if said.pair < OLDEST {
-            return Err(InterpreterError::TooOld { path: path.to_owned(), version: said.version });
+            return Err(InterpreterError::TooOld {
+                path: path.to_owned(),
+                version: said.version,
+            });
         }
         Ok(Self {
             executable: said.executable,
@@ -114,7 +141,11 @@ impl Interpreter {
 pub(crate) fn on_path(name: &str, search_path: &OsStr) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt as _;
     let runs = |path: &PathBuf| {
-        std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+        std::fs::metadata(path)
+            .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
     };
-    std::env::split_paths(search_path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(name)).find(runs)
+    std::env::split_paths(search_path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(runs)
 }

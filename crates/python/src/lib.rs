@@ -51,8 +51,8 @@ mod supervisor;
 mod worker;
 
 pub use environment::{
-    Environment, EnvironmentError, EnvironmentEvent, EnvironmentStore, EnvironmentVerdict, Installer, Progress,
-    default_store,
+    Environment, EnvironmentError, EnvironmentEvent, EnvironmentStore, EnvironmentVerdict,
+    Installer, Progress, default_store,
 };
 pub use host::{PythonHost, PythonHostOptions, StubWorker};
 pub use interpreter::{Interpreter, InterpreterError};

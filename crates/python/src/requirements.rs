@@ -51,7 +51,11 @@ impl Requirements {
     /// # Errors
     ///
     /// If the file, or a local package, cannot be read, or a listed requirement is an option.
-    pub fn read(listed: &[String], file: Option<&Path>, base_dir: &Path) -> Result<Self, RequirementsError> {
+    pub fn read(
+        listed: &[String],
+        file: Option<&Path>,
+        base_dir: &Path,
+    ) -> Result<Self, RequirementsError> {
         let mut lines = BTreeSet::new();
         for requirement in listed {
             let line = normalise(requirement);
@@ -84,7 +88,12 @@ impl Requirements {
             local::hash_into(&mut hash, line, base_dir)?;
         }
         let digest = hex(&hash.finalize());
-        Ok(Self { lines, file: kept_file, base_dir: base_dir.to_owned(), digest })
+        Ok(Self {
+            lines,
+            file: kept_file,
+            base_dir: base_dir.to_owned(),
+            digest,
+        })
     }
 
     /// The requirement lines, sorted; those of a file that the installer reads itself are not among them.
@@ -101,7 +110,10 @@ impl Requirements {
 
     /// Where an installer runs: relative paths of a file start at the file.
     pub(crate) fn folder(&self) -> &Path {
-        self.file.as_deref().and_then(Path::parent).unwrap_or(&self.base_dir)
+        self.file
+            .as_deref()
+            .and_then(Path::parent)
+            .unwrap_or(&self.base_dir)
     }
 
     /// What an installer is given.
@@ -133,7 +145,9 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 /// means something.
 fn normalise(line: &str) -> String {
     let line = without_comment(line);
-    let Some((raw, rest)) = split_name(line) else { return line.to_owned() };
+    let Some((raw, rest)) = split_name(line) else {
+        return line.to_owned();
+    };
     let (version, marker) = match rest.split_once(';') {
         Some((version, marker)) => (version, Some(marker)),
         None => (rest, None),
@@ -144,7 +158,11 @@ fn normalise(line: &str) -> String {
         let whole = rest.split_whitespace().collect::<Vec<_>>().join(" ");
         return format!("{text} {whole}");
     }
-    text.extend(version.chars().filter(|character| !character.is_whitespace()));
+    text.extend(
+        version
+            .chars()
+            .filter(|character| !character.is_whitespace()),
+    );
     if let Some(marker) = marker {
         text.push_str("; ");
         text.push_str(&marker.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -162,18 +180,26 @@ fn without_comment(line: &str) -> &str {
 
 /// The distribution's name as written and what follows; none for paths, URLs and options.
 fn split_name(line: &str) -> Option<(&str, &str)> {
-    let end = line.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))).unwrap_or(line.len());
+    let end = line
+        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))
+        .unwrap_or(line.len());
     let (name, rest) = line.split_at(end);
     let starts = name.starts_with(|c: char| c.is_ascii_alphanumeric());
     let follows = rest.trim_start().chars().next();
     let specifier = follows.is_none_or(|next| "[=<>!~;@(,".contains(next));
-    let archive = [".whl", ".zip", ".gz"].iter().any(|ending| name.ends_with(ending));
+    let archive = [".whl", ".zip", ".gz"]
+        .iter()
+        .any(|ending| name.ends_with(ending));
     (starts && specifier && !archive).then_some((name, rest))
 }
 
 /// The distribution a normalised line names, a URL's `#egg=` included.
 fn name(line: &str) -> Option<String> {
-    let line = line.strip_prefix("-e ").or_else(|| line.strip_prefix("--editable ")).unwrap_or(line).trim();
+    let line = line
+        .strip_prefix("-e ")
+        .or_else(|| line.strip_prefix("--editable "))
+        .unwrap_or(line)
+        .trim();
     if let Some((_, egg)) = line.split_once("#egg=") {
         return split_name(egg).map(|(name, _)| canonical(name));
     }
@@ -204,18 +230,43 @@ mod tests {
     #[test]
     fn the_framework_is_pinned_where_nobody_names_one() {
         assert_eq!(read(&[]).lines(), ["cpex==0.1.4"]);
-        assert_eq!(read(&["cpex-pii-filter==0.3.9"]).lines(), ["cpex-pii-filter==0.3.9", "cpex==0.1.4"]);
+        assert_eq!(
+            read(&["cpex-pii-filter==0.3.9"]).lines(),
+            ["cpex-pii-filter==0.3.9", "cpex==0.1.4"]
+        );
         assert_eq!(read(&["CPEX >= 0.1.4"]).lines(), ["cpex>=0.1.4"]);
-        assert_eq!(read(&["mcp_contextforge.gateway==1.0.7"]).lines(), ["mcp-contextforge-gateway==1.0.7"]);
-        assert_eq!(read(&["git+https://example.org/x.git#egg=cpex"]).lines(), ["git+https://example.org/x.git#egg=cpex"]);
-        assert_eq!(read(&["cpex @ https://example.org/cpex.tgz"]).lines(), ["cpex @ https://example.org/cpex.tgz"]);
+        assert_eq!(
+            read(&["mcp_contextforge.gateway==1.0.7"]).lines(),
+            ["mcp-contextforge-gateway==1.0.7"]
+        );
+        assert_eq!(
+            read(&["git+https://example.org/x.git#egg=cpex"]).lines(),
+            ["git+https://example.org/x.git#egg=cpex"]
+        );
+        assert_eq!(
+            read(&["cpex @ https://example.org/cpex.tgz"]).lines(),
+            ["cpex @ https://example.org/cpex.tgz"]
+        );
     }
 
     #[test]
     fn sets_that_say_the_same_are_the_same() {
-        let one = read(&["Foo_Bar [x] >=1, <2 ; python_version  < '4'  # why", "", "zip", "cpex"]);
-        let other = read(&["cpex", "zip", "foo-bar[x]>=1,<2;python_version < '4'", "zip"]);
-        assert_eq!(one.lines(), ["cpex", "foo-bar[x]>=1,<2; python_version < '4'", "zip"]);
+        let one = read(&[
+            "Foo_Bar [x] >=1, <2 ; python_version  < '4'  # why",
+            "",
+            "zip",
+            "cpex",
+        ]);
+        let other = read(&[
+            "cpex",
+            "zip",
+            "foo-bar[x]>=1,<2;python_version < '4'",
+            "zip",
+        ]);
+        assert_eq!(
+            one.lines(),
+            ["cpex", "foo-bar[x]>=1,<2; python_version < '4'", "zip"]
+        );
         assert_eq!(one, other);
         assert_ne!(one.digest(), read(&["cpex", "zip"]).digest());
     }
@@ -230,9 +281,16 @@ mod tests {
     fn a_plain_file_counts_as_its_lines() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("requirements.txt");
-        std::fs::write(&file, "# what we need\nZip\n\ncpex ==0.1.4 \\\n  # pinned\n").expect("a file");
+        std::fs::write(
+            &file,
+            "# what we need\nZip\n\ncpex ==0.1.4 \\\n  # pinned\n",
+        )
+        .expect("a file");
         let from_file = Requirements::read(&[], Some(&file), folder.path()).expect("readable");
-        assert_eq!(from_file, Requirements::read(&["cpex==0.1.4".into(), "zip".into()], None, folder.path()).unwrap());
+        assert_eq!(
+            from_file,
+            Requirements::read(&["cpex==0.1.4".into(), "zip".into()], None, folder.path()).unwrap()
+        );
     }
 
     #[test]
@@ -243,12 +301,18 @@ mod tests {
         std::fs::create_dir(folder.path().join("more")).expect("a folder");
         std::fs::write(folder.path().join("more/other.txt"), "cpex\n").expect("a file");
         let one = Requirements::read(&[], Some(&file), folder.path()).expect("readable");
-        assert_eq!(one.arguments(), ["-r".to_owned(), file.display().to_string()]);
+        assert_eq!(
+            one.arguments(),
+            ["-r".to_owned(), file.display().to_string()]
+        );
         std::fs::write(folder.path().join("more/other.txt"), "cpex==0.1.4\n").expect("a file");
         let other = Requirements::read(&[], Some(&file), folder.path()).expect("readable");
         assert_ne!(one.digest(), other.digest());
         std::fs::remove_file(folder.path().join("more/other.txt")).expect("removable");
-        assert!(matches!(Requirements::read(&[], Some(&file), folder.path()), Err(RequirementsError::Read { .. })));
+        assert!(matches!(
+            Requirements::read(&[], Some(&file), folder.path()),
+            Err(RequirementsError::Read { .. })
+        ));
     }
 
     #[test]

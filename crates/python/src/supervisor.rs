@@ -32,7 +32,10 @@ struct State {
 
 enum Current {
     Running(Arc<Worker>),
-    Starting { started: watch::Receiver<Option<Started>>, task: AbortHandle },
+    Starting {
+        started: watch::Receiver<Option<Started>>,
+        task: AbortHandle,
+    },
     Failed(Arc<StartError>),
     Closed,
 }
@@ -46,15 +49,32 @@ enum Found {
 impl Supervisor {
     /// Takes over the worker the plugin was loaded in.
     pub(crate) fn new(launch: Launch, worker: Worker) -> Arc<Self> {
-        let state = State { current: Current::Running(Arc::new(worker)), respawns: VecDeque::new() };
-        Arc::new(Self { launch: Arc::new(launch), state: Mutex::new(state) })
+        let state = State {
+            current: Current::Running(Arc::new(worker)),
+            respawns: VecDeque::new(),
+        };
+        Arc::new(Self {
+            launch: Arc::new(launch),
+            state: Mutex::new(state),
+        })
     }
 
     /// The running worker, or the next one if it is there before the deadline.
     pub(crate) async fn worker(self: &Arc<Self>, deadline: Instant) -> Result<Arc<Worker>, Fault> {
-        let mut starting = match self.find()? {
-            Found::Worker(worker) => return Ok(worker),
-            Found::Starting(starting) => starting,
+        let mut starting = loop {
+            match self.find()? {
+                Found::Worker(worker) if worker.is_settled() => return Ok(worker),
+                // It may be stuck in the call that was cancelled: asked now, this call would die with it.
+                Found::Worker(worker) => {
+                    if timeout_at(deadline.into(), worker.settled()).await.is_err() {
+                        return Err(Fault::timeout(
+                            Phase::Start,
+                            "the worker did not let go of a cancelled call",
+                        ));
+                    }
+                }
+                Found::Starting(starting) => break starting,
+            }
         };
         let started = timeout_at(deadline.into(), starting.wait_for(Option::is_some)).await;
         match started {
@@ -64,7 +84,10 @@ impl Supervisor {
                 None => Err(closed()),
             },
             Ok(Err(_)) => Err(closed()),
-            Err(_) => Err(Fault::timeout(Phase::Start, "the worker did not come back by the deadline")),
+            Err(_) => Err(Fault::timeout(
+                Phase::Start,
+                "the worker did not come back by the deadline",
+            )),
         }
     }
 
@@ -90,7 +113,11 @@ impl Supervisor {
             Current::Closed => "failed",
             Current::Running(_) | Current::Failed(_) => {
                 self.forget_old(&mut state);
-                if state.respawns.len() < self.launch.supervision().respawns { "restarting" } else { "failed" }
+                if state.respawns.len() < self.launch.supervision().respawns {
+                    "restarting"
+                } else {
+                    "failed"
+                }
             }
         }
     }
@@ -99,7 +126,11 @@ impl Supervisor {
     pub(crate) async fn shutdown(&self) {
         let current = std::mem::replace(&mut self.lock().current, Current::Closed);
         match current {
-            Current::Running(worker) => worker.shutdown(self.launch.supervision().shutdown_grace).await,
+            Current::Running(worker) => {
+                worker
+                    .shutdown(self.launch.supervision().shutdown_grace)
+                    .await
+            }
             Current::Starting { task, .. } => task.abort(),
             Current::Failed(_) | Current::Closed => {}
         }
@@ -108,7 +139,9 @@ impl Supervisor {
     fn find(self: &Arc<Self>) -> Result<Found, Fault> {
         let mut state = self.lock();
         match &state.current {
-            Current::Running(worker) if worker.is_alive() => return Ok(Found::Worker(Arc::clone(worker))),
+            Current::Running(worker) if worker.is_alive() => {
+                return Ok(Found::Worker(Arc::clone(worker)));
+            }
             Current::Starting { started, .. } => return Ok(Found::Starting(started.clone())),
             Current::Closed => return Err(closed()),
             Current::Running(_) | Current::Failed(_) => {}
@@ -116,13 +149,17 @@ impl Supervisor {
         self.respawn(&mut state).map(Found::Starting)
     }
 
-    fn respawn(self: &Arc<Self>, state: &mut State) -> Result<watch::Receiver<Option<Started>>, Fault> {
+    fn respawn(
+        self: &Arc<Self>,
+        state: &mut State,
+    ) -> Result<watch::Receiver<Option<Started>>, Fault> {
         self.forget_old(state);
         let supervision = self.launch.supervision();
         if let Some(oldest) = state.respawns.front()
             && state.respawns.len() >= supervision.respawns
         {
-            let again = (*oldest + supervision.respawn_window).saturating_duration_since(Instant::now());
+            let again =
+                (*oldest + supervision.respawn_window).saturating_duration_since(Instant::now());
             let last = match &state.current {
                 Current::Failed(error) => error.to_string(),
                 Current::Running(worker) => worker.death().to_string(),
@@ -138,7 +175,9 @@ impl Supervisor {
             ));
         }
         let doubled = u32::try_from(state.respawns.len()).unwrap_or(u32::MAX);
-        let backoff = supervision.respawn_backoff.saturating_mul(2u32.saturating_pow(doubled));
+        let backoff = supervision
+            .respawn_backoff
+            .saturating_mul(2u32.saturating_pow(doubled));
         state.respawns.push_back(Instant::now());
         let (tell, started) = watch::channel(None);
         let (launch, supervisor) = (Arc::clone(&self.launch), Arc::downgrade(self));
@@ -148,13 +187,18 @@ impl Supervisor {
             Self::install(&supervisor, &outcome);
             let _ = tell.send(Some(outcome));
         });
-        state.current = Current::Starting { started: started.clone(), task: task.abort_handle() };
+        state.current = Current::Starting {
+            started: started.clone(),
+            task: task.abort_handle(),
+        };
         Ok(started)
     }
 
     /// Puts the outcome of a respawn in place, unless the plugin was shut down or dropped meanwhile.
     fn install(supervisor: &Weak<Self>, outcome: &Started) {
-        let Some(supervisor) = supervisor.upgrade() else { return };
+        let Some(supervisor) = supervisor.upgrade() else {
+            return;
+        };
         let mut state = supervisor.lock();
         if !matches!(state.current, Current::Starting { .. }) {
             return;
@@ -170,7 +214,11 @@ impl Supervisor {
 
     fn forget_old(&self, state: &mut State) {
         let window = self.launch.supervision().respawn_window;
-        while state.respawns.front().is_some_and(|begun| begun.elapsed() > window) {
+        while state
+            .respawns
+            .front()
+            .is_some_and(|begun| begun.elapsed() > window)
+        {
             state.respawns.pop_front();
         }
     }

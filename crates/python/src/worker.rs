@@ -81,17 +81,50 @@ impl Worker {
         let (outgoing, queue) = mpsc::unbounded_channel();
         let (started, first) = oneshot::channel();
         let calls = Arc::new(Calls::new(launch, group, outgoing));
-        let log = tokio::spawn(log::follow(child.stderr.take(), Arc::clone(&launch.plugin), Arc::clone(calls.log())));
-        let reader = tokio::spawn(calls::read(child.stdout.take(), Arc::clone(&calls), started));
+        let log = tokio::spawn(log::follow(
+            child.stderr.take(),
+            Arc::clone(&launch.plugin),
+            Arc::clone(calls.log()),
+        ));
+        let reader = tokio::spawn(calls::read(
+            child.stdout.take(),
+            Arc::clone(&calls),
+            started,
+        ));
         let writer = tokio::spawn(calls::write(child.stdin.take(), queue, Arc::clone(&calls)));
         let (end, ended) = watch::channel(false);
-        tokio::spawn(monitor::watch(child, Arc::clone(&calls), Tasks { reader, writer, log }, end));
+        tokio::spawn(monitor::watch(
+            child,
+            Arc::clone(&calls),
+            Tasks {
+                reader,
+                writer,
+                log,
+            },
+            end,
+        ));
         // From here on dropping the worker ends the process.
-        let nothing = Framework { name: String::new(), version: String::new() };
-        let ready = Ready { python: String::new(), framework: nothing, hooks: Vec::new() };
-        let mut worker = Self { calls, next_id: AtomicU64::new(1), ready, ended };
-        worker.calls.send(Outgoing::message(sources::frame().to_vec()));
-        worker.calls.send(Outgoing::message(frames::framed(launch.start.as_bytes())));
+        let nothing = Framework {
+            name: String::new(),
+            version: String::new(),
+        };
+        let ready = Ready {
+            python: String::new(),
+            framework: nothing,
+            hooks: Vec::new(),
+        };
+        let mut worker = Self {
+            calls,
+            next_id: AtomicU64::new(1),
+            ready,
+            ended,
+        };
+        worker
+            .calls
+            .send(Outgoing::message(sources::frame().to_vec()));
+        worker
+            .calls
+            .send(Outgoing::message(frames::framed(launch.start.as_bytes())));
         match timeout(launch.supervision.start_timeout, first).await {
             Ok(Ok(Started::Ready(ready))) => worker.ready = ready,
             Ok(Ok(Started::Failed(failed))) => return Err(StartError::Failed(failed)),
@@ -117,6 +150,16 @@ impl Worker {
     /// Whether it can be asked.
     pub(crate) fn is_alive(&self) -> bool {
         self.calls.is_alive()
+    }
+
+    /// Whether it has let go of every cancelled call.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.calls.is_settled()
+    }
+
+    /// Waits until it has let go of every cancelled call, or was killed for not doing so.
+    pub(crate) async fn settled(&self) {
+        self.calls.settled().await;
     }
 
     /// How it ended, as far as that is known.
@@ -162,8 +205,12 @@ impl Worker {
     pub(crate) async fn shutdown(&self, grace: Duration) {
         let mut ended = self.ended.clone();
         self.calls.expect_end();
-        self.calls.send(Outgoing::message(frames::framed(br#"{"type":"shutdown"}"#)));
-        if timeout(grace, ended.wait_for(|ended| *ended)).await.is_err() {
+        self.calls
+            .send(Outgoing::message(frames::framed(br#"{"type":"shutdown"}"#)));
+        if timeout(grace, ended.wait_for(|ended| *ended))
+            .await
+            .is_err()
+        {
             tracing::warn!(plugin = %self.calls.plugin(), "the plugin did not shut down within {grace:?}");
             self.calls.kill("it did not shut down in time");
             let _ = ended.wait_for(|ended| *ended).await;

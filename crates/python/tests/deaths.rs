@@ -17,9 +17,18 @@ async fn an_exit_is_worker_died_with_status_and_log() {
     let outcome = rig.ask(json!({"do": "exit", "code": 7})).await;
     assert_eq!(outcome.decision, Decision::Deny);
     let fault = &outcome.faults[0];
-    assert_eq!((fault.kind, fault.message.as_str()), (FaultKind::WorkerDied, "the worker died: exit code 7"));
-    assert_eq!(fault.details.to_value(), json!({"exit": "exit code 7", "log": "about to exit"}));
-    assert_eq!(rig.ask(json!({"do": "allow"})).await.decision, Decision::Allow);
+    assert_eq!(
+        (fault.kind, fault.message.as_str()),
+        (FaultKind::WorkerDied, "the worker died: exit code 7")
+    );
+    assert_eq!(
+        fault.details.to_value(),
+        json!({"exit": "exit code 7", "log": "about to exit"})
+    );
+    assert_eq!(
+        rig.ask(json!({"do": "allow"})).await.decision,
+        Decision::Allow
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -42,7 +51,10 @@ async fn callers_share_one_respawn() {
     rig.fault(json!({"do": "exit", "code": 0})).await;
     assert_eq!(rig.state(), "restarting");
     let pids = join_all((0..8).map(|_| rig.pid())).await;
-    assert!(pids.iter().all(|pid| *pid == pids[0] && *pid != first), "{first} {pids:?}");
+    assert!(
+        pids.iter().all(|pid| *pid == pids[0] && *pid != first),
+        "{first} {pids:?}"
+    );
     assert_eq!((rig.starts(), rig.state()), (2, "ready"));
 }
 
@@ -52,14 +64,23 @@ async fn a_plugin_that_keeps_dying_is_given_up_for_a_while() {
     setup.config = json!({"starts": setup.file("starts")});
     let rig = setup.build().await;
     for _ in 0..4 {
-        assert_eq!(rig.fault(json!({"do": "exit", "code": 7})).await.message, "the worker died: exit code 7");
+        assert_eq!(
+            rig.fault(json!({"do": "exit", "code": 7})).await.message,
+            "the worker died: exit code 7"
+        );
     }
     assert_eq!(rig.state(), "failed");
     let fault = rig.fault(json!({"do": "allow"})).await;
     assert_eq!(fault.kind, FaultKind::WorkerDied);
     let message = fault.message;
-    assert!(message.starts_with("3 respawns did not help, the next try is possible in "), "{message}");
-    assert!(message.ends_with(" s: the worker died: exit code 7"), "{message}");
+    assert!(
+        message.starts_with("3 respawns did not help, the next try is possible in "),
+        "{message}"
+    );
+    assert!(
+        message.ends_with(" s: the worker died: exit code 7"),
+        "{message}"
+    );
     assert_eq!(rig.starts(), 4);
 }
 
@@ -78,7 +99,10 @@ async fn respawns_past_the_window_do_not_count() {
     setup.options.supervision.respawn_window = Duration::ZERO;
     let rig = setup.build().await;
     for _ in 0..6 {
-        assert_eq!(rig.fault(json!({"do": "exit", "code": 1})).await.message, "the worker died: exit code 1");
+        assert_eq!(
+            rig.fault(json!({"do": "exit", "code": 1})).await.message,
+            "the worker died: exit code 1"
+        );
     }
     rig.pid().await;
 }
@@ -108,7 +132,10 @@ async fn a_start_past_the_deadline_is_a_timeout_in_the_start() {
     rig.fault(json!({"do": "exit", "code": 1})).await;
     let faults = join_all((0..3).map(|_| rig.fault(json!({"do": "allow"})))).await;
     for fault in faults {
-        assert_eq!((fault.kind, fault.phase), (FaultKind::Timeout, Some(Phase::Start)));
+        assert_eq!(
+            (fault.kind, fault.phase),
+            (FaultKind::Timeout, Some(Phase::Start))
+        );
     }
     assert_eq!(rig.state(), "restarting");
     assert_eq!(rig.starts(), 2);
@@ -117,10 +144,22 @@ async fn a_start_past_the_deadline_is_a_timeout_in_the_start() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_breaks_the_protocol_is_ended() {
     for (args, cause) in [
-        (json!({"do": "bytes", "bytes": "{]"}), "it sent a frame that cannot be read"),
-        (json!({"do": "bytes", "bytes": "{\"type\":\"weird\",\"id\":1}"}), "it sent a frame of type \"weird\""),
-        (json!({"do": "bytes", "bytes": "{\"type\":\"answer\"}"}), "it sent a frame of type \"answer\""),
-        (json!({"do": "lengths"}), "it sent a frame of 4294967295 bytes"),
+        (
+            json!({"do": "bytes", "bytes": "{]"}),
+            "it sent a frame that cannot be read",
+        ),
+        (
+            json!({"do": "bytes", "bytes": "{\"type\":\"weird\",\"id\":1}"}),
+            "it sent a frame of type \"weird\"",
+        ),
+        (
+            json!({"do": "bytes", "bytes": "{\"type\":\"answer\"}"}),
+            "it sent a frame of type \"answer\"",
+        ),
+        (
+            json!({"do": "lengths"}),
+            "it sent a frame of 4294967295 bytes",
+        ),
     ] {
         let rig = Rig::new().await;
         let fault = rig.fault(args).await;
@@ -134,7 +173,9 @@ async fn a_worker_that_breaks_the_protocol_is_ended() {
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_find_their_calls_in_any_order() {
     let rig = Rig::new().await;
-    let mut held: Vec<_> = (0..5).map(|n| Box::pin(rig.ask(json!({"do": "hold", "n": n})))).collect();
+    let mut held: Vec<_> = (0..5)
+        .map(|n| Box::pin(rig.ask(json!({"do": "hold", "n": n}))))
+        .collect();
     for call in &mut held {
         assert!(call.now_or_never().is_none());
     }

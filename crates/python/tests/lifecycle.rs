@@ -16,7 +16,10 @@ async fn shutdown_lets_the_plugin_end_itself() {
     let lifeline = Lifeline::new(&mut setup);
     let rig = setup.build().await;
     rig.engine.shutdown().await;
-    assert_eq!(std::fs::read_to_string(rig.folder.path().join("ended")).expect("a word"), "shut down");
+    assert_eq!(
+        std::fs::read_to_string(rig.folder.path().join("ended")).expect("a word"),
+        "shut down"
+    );
     lifeline.ended().await;
 }
 
@@ -46,7 +49,10 @@ async fn dropping_the_engine_ends_the_worker_and_its_children() {
 fn the_end_of_the_runtime_ends_the_worker_and_its_children() {
     let mut setup = Setup::new(json!({}));
     let lifeline = Lifeline::new(&mut setup);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
     let rig = runtime.block_on(async {
         let rig = setup.build().await;
         rig.ask(json!({"do": "child"})).await;
@@ -64,7 +70,10 @@ async fn the_death_of_a_worker_ends_its_children() {
     let lifeline = Lifeline::new(&mut setup);
     let rig = setup.build().await;
     rig.ask(json!({"do": "child"})).await;
-    assert_eq!(rig.fault(json!({"do": "exit", "code": 2})).await.kind, FaultKind::WorkerDied);
+    assert_eq!(
+        rig.fault(json!({"do": "exit", "code": 2})).await.kind,
+        FaultKind::WorkerDied
+    );
     lifeline.ended().await;
 }
 
@@ -75,13 +84,18 @@ async fn a_class_that_cannot_be_loaded_is_a_load_error_in_the_workers_words() {
         "message": "cannot import module 'stub': ModuleNotFoundError: No module named 'yaml'",
         "traceback": "Traceback:\n  import yaml\n"
     });
-    let report = Setup::new(json!({"fails": fails})).try_build().await.err().expect("a load error");
+    let report = Setup::new(json!({"fails": fails}))
+        .try_build()
+        .await
+        .err()
+        .expect("a load error");
     let error = &report.problems[0].error;
     let message = "the class cannot be loaded: stub.Plugin: import: \
         cannot import module 'stub': ModuleNotFoundError: No module named 'yaml'";
     assert_eq!(error.message, message);
     assert_eq!(error.detail.as_deref(), Some("Traceback:\n  import yaml"));
-    let hint = "add the package that brings `yaml` to `requirements`, or its folder to `import_paths`";
+    let hint =
+        "add the package that brings `yaml` to `requirements`, or its folder to `import_paths`";
     assert_eq!(error.hint.as_deref(), Some(hint));
 }
 
@@ -115,11 +129,22 @@ async fn the_worker_sees_no_variable_that_was_not_granted() {
     setup.spec.permissions.env = vec!["CARGO_PKG_NAME".into(), "HOOKGATE_SURELY_NOT_SET".into()];
     let rig = setup.build().await;
     let seen = marks(&rig.ask(json!({"do": "echo"})).await);
-    let mut names: Vec<&str> = seen["environ"].as_object().expect("an object").keys().map(String::as_str).collect();
+    let mut names: Vec<&str> = seen["environ"]
+        .as_object()
+        .expect("an object")
+        .keys()
+        .map(String::as_str)
+        .collect();
     names.sort_unstable();
-    assert_eq!(names, ["CARGO_PKG_NAME", "HOME", "LANG", "LC_ALL", "TMPDIR"]);
+    assert_eq!(
+        names,
+        ["CARGO_PKG_NAME", "HOME", "LANG", "LC_ALL", "TMPDIR"]
+    );
     assert_eq!(seen["environ"]["CARGO_PKG_NAME"], "hookgate-python");
-    assert_eq!(seen["cwd"], json!(rig.folder.path().canonicalize().expect("a path")));
+    assert_eq!(
+        seen["cwd"],
+        json!(rig.folder.path().canonicalize().expect("a path"))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -127,9 +152,14 @@ async fn memory_past_the_limit_is_out_of_memory() {
     let mut setup = Setup::new(json!({}));
     setup.spec.limits.memory_bytes = 128 * 1024 * 1024;
     let rig = setup.build().await;
-    let fault = rig.fault(json!({"do": "allocate", "bytes": 256 * 1024 * 1024})).await;
+    let fault = rig
+        .fault(json!({"do": "allocate", "bytes": 256 * 1024 * 1024}))
+        .await;
     assert_eq!(fault.kind, FaultKind::OutOfMemory);
     rig.ask(json!({"do": "allocate", "bytes": 1024})).await;
     let rig = Rig::new().await;
-    marks(&rig.ask(json!({"do": "allocate", "bytes": 256 * 1024 * 1024})).await);
+    marks(
+        &rig.ask(json!({"do": "allocate", "bytes": 256 * 1024 * 1024}))
+            .await,
+    );
 }

@@ -20,11 +20,15 @@ impl Guest {
     }
 
     fn draft(&mut self) -> Trap<&mut Draft> {
-        self.draft.as_mut().ok_or_else(|| Ended::protocol("it used a context outside of a call"))
+        self.draft
+            .as_mut()
+            .ok_or_else(|| Ended::protocol("it used a context outside of a call"))
     }
 
     fn call(&self) -> Trap<&HookCall> {
-        self.call.as_ref().ok_or_else(|| Ended::protocol("it used a context outside of a call"))
+        self.call
+            .as_ref()
+            .ok_or_else(|| Ended::protocol("it used a context outside of a call"))
     }
 }
 
@@ -33,7 +37,10 @@ fn pointer(text: &str) -> Trap<Pointer> {
 }
 
 fn refusal(refusal: Refusal) -> types::Refusal {
-    types::Refusal { code: refusal.code.as_str().into(), message: refusal.message }
+    types::Refusal {
+        code: refusal.code.as_str().into(),
+        message: refusal.message,
+    }
 }
 
 fn text(json: Json) -> String {
@@ -58,11 +65,17 @@ impl call::HostDocument for Guest {
     }
 
     fn get(&mut self, document: Resource<LentDocument>, at: String) -> Trap<Option<String>> {
-        Ok(self.document(&document)?.get(&pointer(&at)?).map(ToOwned::to_owned))
+        Ok(self
+            .document(&document)?
+            .get(&pointer(&at)?)
+            .map(ToOwned::to_owned))
     }
 
     fn get_string(&mut self, document: Resource<LentDocument>, at: String) -> Trap<Option<String>> {
-        Ok(self.document(&document)?.get_string(&pointer(&at)?).map(|value| value.into_owned()))
+        Ok(self
+            .document(&document)?
+            .get_string(&pointer(&at)?)
+            .map(|value| value.into_owned()))
     }
 
     fn get_strings(&mut self, document: Resource<LentDocument>, at: String) -> Trap<Vec<String>> {
@@ -81,15 +94,26 @@ impl call::HostDocument for Guest {
         limit: u32,
     ) -> Trap<call::Found> {
         let matcher = &self.table.get(&patterns)?.0;
-        let found = self.document(&document)?.find(matcher, &pointer(&under)?, limit);
+        let found = self
+            .document(&document)?
+            .find(matcher, &pointer(&under)?, limit);
         if found.over_budget {
-            return Err(Ended::resource("one search found more than can be held at once"));
+            return Err(Ended::resource(
+                "one search found more than can be held at once",
+            ));
         }
         let hits = found.hits.into_iter().map(|hit| call::Hit {
             pattern: hit.pattern,
-            span: types::Span { at: hit.span.at.to_string(), start: hit.span.start, end: hit.span.end },
+            span: types::Span {
+                at: hit.span.at.to_string(),
+                start: hit.span.start,
+                end: hit.span.end,
+            },
         });
-        Ok(call::Found { hits: hits.collect(), truncated: found.truncated })
+        Ok(call::Found {
+            hits: hits.collect(),
+            truncated: found.truncated,
+        })
     }
 
     fn drop(&mut self, document: Resource<LentDocument>) -> Trap<()> {
@@ -99,7 +123,11 @@ impl call::HostDocument for Guest {
 }
 
 impl call::HostMatcher for Guest {
-    fn compile(&mut self, patterns: Vec<String>, syntax: call::Syntax) -> Refusable<Resource<CompiledMatcher>> {
+    fn compile(
+        &mut self,
+        patterns: Vec<String>,
+        syntax: call::Syntax,
+    ) -> Refusable<Resource<CompiledMatcher>> {
         let syntax = match syntax {
             call::Syntax::Literal => Syntax::Literal,
             call::Syntax::LiteralIgnoreCase => Syntax::LiteralIgnoreCase,
@@ -131,7 +159,9 @@ impl call::HostContext for Guest {
     }
 
     fn remaining_ms(&mut self, _: Resource<LentContext>) -> Trap<u64> {
-        let left = self.deadline.saturating_duration_since(std::time::Instant::now());
+        let left = self
+            .deadline
+            .saturating_duration_since(std::time::Instant::now());
         Ok(u64::try_from(left.as_millis()).unwrap_or(u64::MAX))
     }
 
@@ -145,7 +175,9 @@ impl call::HostContext for Guest {
 
     fn set_state(&mut self, _: Resource<LentContext>, key: String, value: String) -> Refusable<()> {
         let draft = self.draft()?;
-        Ok(json(value).and_then(|value| draft.set_state(&key, Some(value))).map_err(refusal))
+        Ok(json(value)
+            .and_then(|value| draft.set_state(&key, Some(value)))
+            .map_err(refusal))
     }
 
     fn remove_state(&mut self, _: Resource<LentContext>, key: String) -> Refusable<()> {
@@ -156,9 +188,16 @@ impl call::HostContext for Guest {
         Ok(self.draft()?.shared(&key).map(text))
     }
 
-    fn set_shared(&mut self, _: Resource<LentContext>, key: String, value: String) -> Refusable<()> {
+    fn set_shared(
+        &mut self,
+        _: Resource<LentContext>,
+        key: String,
+        value: String,
+    ) -> Refusable<()> {
         let draft = self.draft()?;
-        Ok(json(value).and_then(|value| draft.set_shared(&key, Some(value))).map_err(refusal))
+        Ok(json(value)
+            .and_then(|value| draft.set_shared(&key, Some(value)))
+            .map_err(refusal))
     }
 
     fn remove_shared(&mut self, _: Resource<LentContext>, key: String) -> Refusable<()> {
@@ -166,11 +205,22 @@ impl call::HostContext for Guest {
     }
 
     fn extension(&mut self, _: Resource<LentContext>, slot: String) -> Refusable<Option<String>> {
-        Ok(Err(refusal(self.draft()?.not_granted("extension", format!("no grant to read extension {slot}")))))
+        Ok(Err(refusal(self.draft()?.not_granted(
+            "extension",
+            format!("no grant to read extension {slot}"),
+        ))))
     }
 
-    fn set_extension(&mut self, _: Resource<LentContext>, slot: String, _: String) -> Refusable<()> {
-        Ok(Err(refusal(self.draft()?.not_granted("extension", format!("no grant to write extension {slot}")))))
+    fn set_extension(
+        &mut self,
+        _: Resource<LentContext>,
+        slot: String,
+        _: String,
+    ) -> Refusable<()> {
+        Ok(Err(refusal(self.draft()?.not_granted(
+            "extension",
+            format!("no grant to write extension {slot}"),
+        ))))
     }
 
     fn edit_set(&mut self, _: Resource<LentContext>, at: String, value: String) -> Refusable<()> {
@@ -188,8 +238,17 @@ impl call::HostContext for Guest {
         Ok(self.draft()?.remove(&at).map_err(refusal))
     }
 
-    fn edit_splice(&mut self, _: Resource<LentContext>, at: types::Span, replacement: String) -> Refusable<()> {
-        let span = Span { at: pointer(&at.at)?, start: at.start, end: at.end };
+    fn edit_splice(
+        &mut self,
+        _: Resource<LentContext>,
+        at: types::Span,
+        replacement: String,
+    ) -> Refusable<()> {
+        let span = Span {
+            at: pointer(&at.at)?,
+            start: at.start,
+            end: at.end,
+        };
         Ok(self.draft()?.splice(&span, &replacement).map_err(refusal))
     }
 
@@ -202,20 +261,32 @@ impl call::HostContext for Guest {
     ) -> Refusable<u32> {
         let under = pointer(&under)?;
         let matcher = std::sync::Arc::clone(&self.table.get(&patterns)?.0);
-        Ok(self.draft()?.redact(&matcher, &under, &replacement).map_err(refusal))
+        Ok(self
+            .draft()?
+            .redact(&matcher, &under, &replacement)
+            .map_err(refusal))
     }
 
     fn set_result(&mut self, _: Resource<LentContext>, value: String) -> Refusable<()> {
         let draft = self.draft()?;
-        Ok(json(value).and_then(|value| draft.set_result(value)).map_err(refusal))
+        Ok(json(value)
+            .and_then(|value| draft.set_result(value))
+            .map_err(refusal))
     }
 
     fn annotate(&mut self, _: Resource<LentContext>, key: String, value: String) -> Refusable<()> {
         let draft = self.draft()?;
-        Ok(json(value).and_then(|value| draft.annotate(&key, value)).map_err(refusal))
+        Ok(json(value)
+            .and_then(|value| draft.annotate(&key, value))
+            .map_err(refusal))
     }
 
-    fn set_header(&mut self, _: Resource<LentContext>, name: String, value: String) -> Refusable<()> {
+    fn set_header(
+        &mut self,
+        _: Resource<LentContext>,
+        name: String,
+        value: String,
+    ) -> Refusable<()> {
         Ok(self.draft()?.set_header(&name, &value).map_err(refusal))
     }
 

@@ -10,7 +10,14 @@ const PACKAGE: &str = "hookgate:plugin";
 /// The version of `wit/plugin.wit`. Within 0.1 exported signatures never change.
 pub(crate) const VERSION: Version = Version::new(0, 1, 0);
 /// What a component may export under [`PACKAGE`].
-const EXPORTS: [&str; 6] = ["lifecycle", "tools", "prompts", "resources", "agents", "custom"];
+const EXPORTS: [&str; 6] = [
+    "lifecycle",
+    "tools",
+    "prompts",
+    "resources",
+    "agents",
+    "custom",
+];
 /// What a component may import under [`PACKAGE`].
 const IMPORTS: [&str; 4] = ["types", "call", "log", "secrets"];
 
@@ -46,18 +53,24 @@ impl Exports {
         }
         let mut found: Vec<(&'static str, ComponentExportIndex)> = Vec::new();
         for (name, _) in types.exports(engine) {
-            let Some(interface) = ours(name) else { continue };
+            let Some(interface) = ours(name) else {
+                continue;
+            };
             let interface = interface?.one_of("exports", &EXPORTS)?;
             if found.iter().any(|(other, _)| *other == interface) {
-                return Err(LoadError::new(format!("the component exports {PACKAGE}/{interface} twice")));
+                return Err(LoadError::new(format!(
+                    "the component exports {PACKAGE}/{interface} twice"
+                )));
             }
             if let Some(index) = component.get_export_index(None, name) {
                 found.push((interface, index));
             }
         }
         if found.iter().all(|(interface, _)| *interface == "lifecycle") {
-            return Err(LoadError::new(format!("the component exports no hook interface of {PACKAGE}@{VERSION}"))
-                .hint("build it for one of the worlds of wit/plugin.wit, such as `tool-policy`"));
+            return Err(LoadError::new(format!(
+                "the component exports no hook interface of {PACKAGE}@{VERSION}"
+            ))
+            .hint("build it for one of the worlds of wit/plugin.wit, such as `tool-policy`"));
         }
         Ok(Self { found })
     }
@@ -75,11 +88,20 @@ impl Exports {
 
     /// The hook interfaces the component has, for messages.
     pub(crate) fn interfaces(&self) -> String {
-        let names = self.found.iter().map(|(interface, _)| *interface).filter(|name| *name != "lifecycle");
+        let names = self
+            .found
+            .iter()
+            .map(|(interface, _)| *interface)
+            .filter(|name| *name != "lifecycle");
         names.collect::<Vec<_>>().join(", ")
     }
 
-    fn function(&self, component: &Component, interface: &str, function: &str) -> Option<ComponentExportIndex> {
+    fn function(
+        &self,
+        component: &Component,
+        interface: &str,
+        function: &str,
+    ) -> Option<ComponentExportIndex> {
         let (_, instance) = self.found.iter().find(|(name, _)| *name == interface)?;
         component.get_export_index(Some(instance), function)
     }
@@ -95,10 +117,17 @@ struct Interface<'a>(&'a str);
 
 impl Interface<'_> {
     fn one_of(self, verb: &str, known: &[&'static str]) -> Result<&'static str, LoadError> {
-        known.iter().find(|name| **name == self.0).copied().ok_or_else(|| {
-            LoadError::new(format!("the component {verb} {PACKAGE}/{}, which this engine does not know", self.0))
+        known
+            .iter()
+            .find(|name| **name == self.0)
+            .copied()
+            .ok_or_else(|| {
+                LoadError::new(format!(
+                    "the component {verb} {PACKAGE}/{}, which this engine does not know",
+                    self.0
+                ))
                 .hint(format!("it knows {}", known.join(", ")))
-        })
+            })
     }
 }
 
@@ -107,14 +136,23 @@ fn ours(name: &str) -> Option<Result<Interface<'_>, LoadError>> {
     let rest = name.strip_prefix(PACKAGE)?.strip_prefix('/')?;
     let (interface, version) = rest.split_once('@').unwrap_or((rest, ""));
     Some(match Version::parse(version) {
-        Ok(found) if (found.major, found.minor) == (VERSION.major, VERSION.minor) && found.pre.is_empty() => {
+        Ok(found)
+            if (found.major, found.minor) == (VERSION.major, VERSION.minor)
+                && found.pre.is_empty() =>
+        {
             Ok(Interface(interface))
         }
         Ok(found) => Err(LoadError::new(format!(
             "the component speaks {PACKAGE}@{found}; this engine speaks {PACKAGE}@{VERSION}"
         ))
-        .hint(format!("rebuild the plugin against wit/plugin.wit {VERSION} (any {}.{}.x will do)", VERSION.major, VERSION.minor))),
-        Err(_) => Err(LoadError::new(format!("not a version the engine can read: {name}"))
-            .hint(format!("interfaces of the contract are named like {PACKAGE}/tools@{VERSION}"))),
+        .hint(format!(
+            "rebuild the plugin against wit/plugin.wit {VERSION} (any {}.{}.x will do)",
+            VERSION.major, VERSION.minor
+        ))),
+        Err(_) => Err(
+            LoadError::new(format!("not a version the engine can read: {name}")).hint(format!(
+                "interfaces of the contract are named like {PACKAGE}/tools@{VERSION}"
+            )),
+        ),
     })
 }

@@ -40,7 +40,10 @@ pub(crate) fn fault(error: &wasmtime::Error, refused_memory: Option<u64>) -> Fau
         return fault.clone();
     }
     if let Some(exit) = error.downcast_ref::<I32Exit>() {
-        return Fault::new(FaultKind::Exit, format!("it called exit with status {}", exit.0));
+        return Fault::new(
+            FaultKind::Exit,
+            format!("it called exit with status {}", exit.0),
+        );
     }
     if let Some(limit) = refused_memory {
         let message = format!("it wanted more memory than its {limit} bytes");
@@ -59,7 +62,10 @@ pub(crate) fn fault(error: &wasmtime::Error, refused_memory: Option<u64>) -> Fau
     let message = error.root_cause().to_string();
     // wasmtime has no type for these two; both are bounds this host sets.
     if message.contains("hostcalls has been exhausted") {
-        return Fault::new(FaultKind::ResourceLimit, "one call to the host copied too much");
+        return Fault::new(
+            FaultKind::ResourceLimit,
+            "one call to the host copied too much",
+        );
     }
     if message.contains("no free keys") {
         return Fault::new(FaultKind::ResourceLimit, "it holds too many handles");
@@ -68,7 +74,9 @@ pub(crate) fn fault(error: &wasmtime::Error, refused_memory: Option<u64>) -> Fau
 }
 
 fn frames(error: &wasmtime::Error) -> Json {
-    let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() else { return Json::object() };
+    let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() else {
+        return Json::object();
+    };
     let frames: Vec<_> = backtrace
         .frames()
         .iter()

@@ -22,11 +22,16 @@ impl Grants {
                 Ok(value) => env.push((name.clone(), value)),
                 Err(std::env::VarError::NotPresent) => {}
                 Err(std::env::VarError::NotUnicode(_)) => {
-                    return Err(LoadError::new(format!("the value of environment variable {name} is not UTF-8")));
+                    return Err(LoadError::new(format!(
+                        "the value of environment variable {name} is not UTF-8"
+                    )));
                 }
             }
         }
-        let grants = Self { env, files: permissions.files.clone() };
+        let grants = Self {
+            env,
+            files: permissions.files.clone(),
+        };
         grants.wasi(&CallLog::discard()).map_err(|error| {
             LoadError::new(format!("cannot open a granted folder: {error}"))
                 .hint("`permissions.files` names folders of this machine as `host:`")
@@ -49,13 +54,23 @@ impl Grants {
 
     /// A context with no grants at all.
     pub(crate) fn none(log: &CallLog) -> WasiCtx {
-        Self { env: Vec::new(), files: Vec::new() }.base(log).build()
+        Self {
+            env: Vec::new(),
+            files: Vec::new(),
+        }
+        .base(log)
+        .build()
     }
 
     fn base(&self, log: &CallLog) -> WasiCtxBuilder {
         let mut builder = WasiCtxBuilder::new();
-        builder.stdout(Stream::new(log.clone())).stderr(Stream::new(log.clone()));
-        builder.allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false);
+        builder
+            .stdout(Stream::new(log.clone()))
+            .stderr(Stream::new(log.clone()));
+        builder
+            .allow_tcp(false)
+            .allow_udp(false)
+            .allow_ip_name_lookup(false);
         builder.envs(&self.env);
         builder
     }
@@ -74,6 +89,10 @@ impl Grants {
             };
             parts.push(format!("files {} ({access})", grant.guest));
         }
-        if parts.is_empty() { "wasm: nothing granted".into() } else { format!("wasm: {}", parts.join("; ")) }
+        if parts.is_empty() {
+            "wasm: nothing granted".into()
+        } else {
+            format!("wasm: {}", parts.join("; "))
+        }
     }
 }

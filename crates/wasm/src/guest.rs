@@ -40,7 +40,13 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    pub(crate) fn new(grants: Arc<Grants>, log: CallLog, matchers: Arc<Matchers>, memory_bytes: u64, deadline: Instant) -> Self {
+    pub(crate) fn new(
+        grants: Arc<Grants>,
+        log: CallLog,
+        matchers: Arc<Matchers>,
+        memory_bytes: u64,
+        deadline: Instant,
+    ) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(MAX_HANDLES);
         Self {
@@ -48,7 +54,11 @@ impl Guest {
             wasi: None,
             grants,
             log,
-            memory: Memory { limit: memory_bytes, used: 0, refused: false },
+            memory: Memory {
+                limit: memory_bytes,
+                used: 0,
+                refused: false,
+            },
             matchers,
             deadline,
             phase: Phase::Start,
@@ -67,7 +77,10 @@ impl WasiView for Guest {
                 Grants::none(&self.log)
             })
         });
-        WasiCtxView { ctx: wasi, table: &mut self.table }
+        WasiCtxView {
+            ctx: wasi,
+            table: &mut self.table,
+        }
     }
 }
 
@@ -86,7 +99,12 @@ impl Memory {
 }
 
 impl ResourceLimiter for Memory {
-    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
         let wanted = self.used + (desired as u64).saturating_sub(current as u64);
         if wanted > self.limit {
             self.refused = true;
@@ -96,7 +114,12 @@ impl ResourceLimiter for Memory {
         Ok(true)
     }
 
-    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+    fn table_growing(
+        &mut self,
+        _: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
         Ok(desired <= MAX_TABLE_ELEMENTS)
     }
 

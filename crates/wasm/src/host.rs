@@ -29,15 +29,23 @@ impl WasmHost {
     ///
     /// If this machine cannot run it, which a supported one can.
     pub fn new() -> Result<Self, LoadError> {
-        let error = |error: wasmtime::Error| LoadError::new(format!("wasmtime does not start: {error:#}"));
+        let error =
+            |error: wasmtime::Error| LoadError::new(format!("wasmtime does not start: {error:#}"));
         let runtime = Runtime::new().map_err(error)?;
         let linker = linker(&runtime).map_err(error)?;
-        Ok(Self { runtime: Arc::new(runtime), linker, components: Components::default() })
+        Ok(Self {
+            runtime: Arc::new(runtime),
+            linker,
+            components: Components::default(),
+        })
     }
 
     async fn load_component(&self, spec: &PluginSpec) -> Result<WasmPlugin, LoadError> {
         let PluginKind::Wasm { component: file } = &spec.kind else {
-            return Err(LoadError::new(format!("not a wasm plugin: {}", spec.kind.name())));
+            return Err(LoadError::new(format!(
+                "not a wasm plugin: {}",
+                spec.kind.name()
+            )));
         };
         let engine = self.runtime.engine();
         let component = self.components.load(engine, file).await?;
@@ -47,7 +55,14 @@ impl WasmHost {
                 .detail(format!("{error:#}"))
                 .hint("a plugin may import hookgate:plugin/{types,call,log,secrets} and the wasi:cli world")
         })?;
-        WasmPlugin::load(Arc::clone(&self.runtime), component, &exports, instances, spec).await
+        WasmPlugin::load(
+            Arc::clone(&self.runtime),
+            component,
+            &exports,
+            instances,
+            spec,
+        )
+        .await
     }
 }
 

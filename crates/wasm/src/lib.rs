@@ -41,4 +41,6 @@ mod plugin;
 mod runtime;
 
 pub use host::WasmHost;
-pub use limits::{EPOCH_TICK, MAX_COMPONENT_BYTES, MAX_HANDLES, MAX_HOSTCALL_BYTES, WASM_STACK_BYTES};
+pub use limits::{
+    EPOCH_TICK, MAX_COMPONENT_BYTES, MAX_HANDLES, MAX_HOSTCALL_BYTES, WASM_STACK_BYTES,
+};

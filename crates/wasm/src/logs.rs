@@ -39,14 +39,22 @@ impl CallLog {
     }
 
     fn of(plugin: Option<Arc<str>>) -> Self {
-        Self { inner: Arc::new(Mutex::new(Inner { plugin, left: LOG_BYTES_PER_CALL, line: Vec::new() })) }
+        Self {
+            inner: Arc::new(Mutex::new(Inner {
+                plugin,
+                left: LOG_BYTES_PER_CALL,
+                line: Vec::new(),
+            })),
+        }
     }
 
     /// One entry of `log.write`.
     pub(crate) fn write(&self, level: Level, message: &str, fields: &str) -> Result<(), Ended> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.spend(message.len() + fields.len())?;
-        let Some(plugin) = &inner.plugin else { return Ok(()) };
+        let Some(plugin) = &inner.plugin else {
+            return Ok(());
+        };
         macro_rules! event {
             ($level:ident) => {
                 tracing::$level!(target: "hookgate::plugin", plugin = %plugin, fields, "{message}")
@@ -139,7 +147,9 @@ impl Pollable for Stream {
 
 impl OutputStream for Stream {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
-        self.0.print(&bytes).map_err(|ended| StreamError::Trap(ended.into()))
+        self.0
+            .print(&bytes)
+            .map_err(|ended| StreamError::Trap(ended.into()))
     }
 
     fn flush(&mut self) -> StreamResult<()> {
@@ -152,8 +162,17 @@ impl OutputStream for Stream {
 }
 
 impl AsyncWrite for Stream {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
-        Poll::Ready(self.0.print(bytes).map(|()| bytes.len()).map_err(std::io::Error::other))
+    fn poll_write(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        Poll::Ready(
+            self.0
+                .print(bytes)
+                .map(|()| bytes.len())
+                .map_err(std::io::Error::other),
+        )
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {

@@ -7,8 +7,8 @@ use std::time::Instant;
 use futures::future::BoxFuture;
 use hookgate_core::config::PluginSpec;
 use hookgate_core::{
-    Answer, Approval, Document, Fault, FaultKind, HookCall, Json, LoadError, Matcher, Phase, Plugin, PluginInfo,
-    Refusal, Risk, Syntax, Verdict, Violation,
+    Answer, Approval, Document, Fault, FaultKind, HookCall, Json, LoadError, Matcher, Phase,
+    Plugin, PluginInfo, Refusal, Risk, Syntax, Verdict, Violation,
 };
 use tokio::time::timeout_at;
 use wasmtime::component::{ComponentExportIndex, Instance, InstancePre, Resource, TypedFunc};
@@ -61,7 +61,10 @@ impl WasmPlugin {
             }
         }
         if !missing.is_empty() {
-            let message = format!("the component does not export what answers {}", missing.join(", "));
+            let message = format!(
+                "the component does not export what answers {}",
+                missing.join(", ")
+            );
             return Err(LoadError::new(message).hint(format!(
                 "it exports: {}; take the hook out of `hooks:` or export its interface",
                 exports.interfaces()
@@ -79,7 +82,9 @@ impl WasmPlugin {
             component,
             instances,
         };
-        plugin.try_one(Instant::now() + spec.limits.timeout.max(MIN_LOAD_TIMEOUT)).await?;
+        plugin
+            .try_one(Instant::now() + spec.limits.timeout.max(MIN_LOAD_TIMEOUT))
+            .await?;
         Ok(plugin)
     }
 
@@ -89,8 +94,9 @@ impl WasmPlugin {
             let mut store = self.store(deadline);
             let instance = self.start(&mut store).await?;
             for (hook, function) in &self.hooks {
-                hook_function(&instance, &mut store, function)
-                    .map_err(|error| Fault::new(FaultKind::Load, format!("{hook}: {}", error.root_cause())))?;
+                hook_function(&instance, &mut store, function).map_err(|error| {
+                    Fault::new(FaultKind::Load, format!("{hook}: {}", error.root_cause()))
+                })?;
             }
             Ok::<_, Fault>(())
         };
@@ -101,10 +107,15 @@ impl WasmPlugin {
         };
         let error = LoadError::new(format!("a trial instance did not start: {fault}"));
         Err(match fault.kind {
-            FaultKind::PluginError => LoadError::new(format!("the plugin refuses its configuration: {}", fault.message))
-                .hint("see the plugin's own documentation for what belongs under `config:`"),
+            FaultKind::PluginError => LoadError::new(format!(
+                "the plugin refuses its configuration: {}",
+                fault.message
+            ))
+            .hint("see the plugin's own documentation for what belongs under `config:`"),
             FaultKind::OutOfMemory => error.hint("raise `limits.memory`"),
-            FaultKind::Timeout => error.hint("raise `limits.timeout`, or look for an endless loop in `init`"),
+            FaultKind::Timeout => {
+                error.hint("raise `limits.timeout`, or look for an endless loop in `init`")
+            }
             _ => error,
         })
     }
@@ -135,21 +146,38 @@ impl WasmPlugin {
     /// A fresh instance that has run `init`.
     async fn start(&self, store: &mut Store<Guest>) -> Result<Instance, Fault> {
         store.data_mut().phase = Phase::Start;
-        let instance = self.instances.instantiate_async(&mut *store).await.map_err(|error| ended(&error, store))?;
-        let Some(init) = &self.init else { return Ok(instance) };
+        let instance = self
+            .instances
+            .instantiate_async(&mut *store)
+            .await
+            .map_err(|error| ended(&error, store))?;
+        let Some(init) = &self.init else {
+            return Ok(instance);
+        };
         store.data_mut().phase = Phase::Init;
-        let config = store.data_mut().table.push(LentDocument(self.config.clone()));
-        let config = Resource::new_borrow(config.map_err(|error| ended(&error.into(), store))?.rep());
-        let init: TypedFunc<(Resource<LentDocument>,), Init> =
-            instance.get_typed_func(&mut *store, init).map_err(|error| ended(&error, store))?;
-        let (result,) = init.call_async(&mut *store, (config,)).await.map_err(|error| ended(&error, store))?;
+        let config = store
+            .data_mut()
+            .table
+            .push(LentDocument(self.config.clone()));
+        let config =
+            Resource::new_borrow(config.map_err(|error| ended(&error.into(), store))?.rep());
+        let init: TypedFunc<(Resource<LentDocument>,), Init> = instance
+            .get_typed_func(&mut *store, init)
+            .map_err(|error| ended(&error, store))?;
+        let (result,) = init
+            .call_async(&mut *store, (config,))
+            .await
+            .map_err(|error| ended(&error, store))?;
         result.map_err(failed)?;
         Ok(instance)
     }
 
     async fn answer(&self, call: HookCall) -> Result<Answer, Fault> {
         let Some(function) = self.hooks.get(&*call.hook) else {
-            return Err(Fault::new(FaultKind::Unsupported, format!("not loaded for hook {}", call.hook)));
+            return Err(Fault::new(
+                FaultKind::Unsupported,
+                format!("not loaded for hook {}", call.hook),
+            ));
         };
         let mut store = self.store(call.deadline);
         store.data_mut().draft = Some(call.draft());
@@ -157,19 +185,29 @@ impl WasmPlugin {
         let instance = self.start(&mut store).await?;
         store.data_mut().phase = Phase::Guest;
         let table = &mut store.data_mut().table;
-        let lent = table.push(LentDocument(call.payload.clone())).and_then(|document| {
-            let context = table.push(LentContext)?;
-            Ok((Resource::new_borrow(document.rep()), Resource::new_borrow(context.rep())))
-        });
+        let lent = table
+            .push(LentDocument(call.payload.clone()))
+            .and_then(|document| {
+                let context = table.push(LentContext)?;
+                Ok((
+                    Resource::new_borrow(document.rep()),
+                    Resource::new_borrow(context.rep()),
+                ))
+            });
         let (document, context) = lent.map_err(|error| ended(&error.into(), &store))?;
-        let hook = hook_function(&instance, &mut store, function).map_err(|error| ended(&error, &store))?;
+        let hook = hook_function(&instance, &mut store, function)
+            .map_err(|error| ended(&error, &store))?;
         // Hooks with a subject are told it, the custom hook its own name.
         let first = call.subject.as_deref().unwrap_or(&call.hook);
-        let (verdict,) =
-            hook.call_async(&mut store, (first, document, context)).await.map_err(|error| ended(&error, &store))?;
+        let (verdict,) = hook
+            .call_async(&mut store, (first, document, context))
+            .await
+            .map_err(|error| ended(&error, &store))?;
         let verdict = verdict_of(verdict.map_err(failed)?)?;
         let draft = store.data_mut().draft.take();
-        draft.map(|draft| draft.answer(verdict)).ok_or_else(|| Fault::new(FaultKind::Protocol, "no draft"))
+        draft
+            .map(|draft| draft.answer(verdict))
+            .ok_or_else(|| Fault::new(FaultKind::Protocol, "no draft"))
     }
 }
 
@@ -189,7 +227,9 @@ impl Plugin for WasmPlugin {
         Box::pin(async move {
             let deadline = call.deadline + DEADLINE_GRACE;
             // A guest that computes ends at its next epoch check; what still runs now waits in a host call.
-            timeout_at(deadline.into(), self.answer(call)).await.unwrap_or_else(|_| Err(late(Phase::HostCall)))
+            timeout_at(deadline.into(), self.answer(call))
+                .await
+                .unwrap_or_else(|_| Err(late(Phase::HostCall)))
         })
     }
 
@@ -208,7 +248,11 @@ fn hook_function(
 
 fn ended(error: &wasmtime::Error, store: &Store<Guest>) -> Fault {
     let mut fault = fault(error, store.data().memory.refused());
-    if let Ended(Fault { kind: FaultKind::Timeout, .. }) = &Ended(fault.clone()) {
+    if let Ended(Fault {
+        kind: FaultKind::Timeout,
+        ..
+    }) = &Ended(fault.clone())
+    {
         fault.phase.get_or_insert(store.data().phase);
     }
     fault
@@ -220,7 +264,9 @@ fn late(phase: Phase) -> Fault {
 
 fn failed(failure: types::Failure) -> Fault {
     match failure {
-        types::Failure::Unsupported => Fault::new(FaultKind::Unsupported, "it does not handle this hook"),
+        types::Failure::Unsupported => {
+            Fault::new(FaultKind::Unsupported, "it does not handle this hook")
+        }
         types::Failure::Failed(message) => Fault::new(FaultKind::PluginError, message),
     }
 }
@@ -252,8 +298,12 @@ fn verdict_of(verdict: types::Verdict) -> Result<Verdict, Fault> {
 }
 
 fn details(text: String) -> Result<Json, Fault> {
-    Json::parse(text)
-        .map_err(|error| Fault::new(FaultKind::PluginError, format!("the details of its verdict are not I-JSON: {error}")))
+    Json::parse(text).map_err(|error| {
+        Fault::new(
+            FaultKind::PluginError,
+            format!("the details of its verdict are not I-JSON: {error}"),
+        )
+    })
 }
 
 /// Matchers a plugin has compiled, by what they were compiled from, so that each instance after the
@@ -268,7 +318,11 @@ pub(crate) struct Matchers {
 const MAX_MATCHERS: usize = 32;
 
 impl Matchers {
-    pub(crate) fn compile(&self, patterns: Vec<String>, syntax: Syntax) -> Result<Arc<Matcher>, Refusal> {
+    pub(crate) fn compile(
+        &self,
+        patterns: Vec<String>,
+        syntax: Syntax,
+    ) -> Result<Arc<Matcher>, Refusal> {
         let key = (patterns, syntax);
         if let Some(matcher) = self.lock().get(&key) {
             return Ok(Arc::clone(matcher));

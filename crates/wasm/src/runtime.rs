@@ -26,15 +26,20 @@ impl Runtime {
         let engine = Engine::new(&config)?;
         let (alive, ended) = mpsc::channel::<()>();
         let ticked = engine.weak();
-        thread::Builder::new().name("hookgate-epoch".into()).spawn(move || {
-            while ended.recv_timeout(EPOCH_TICK) == Err(RecvTimeoutError::Timeout) {
-                match ticked.upgrade() {
-                    Some(engine) => engine.increment_epoch(),
-                    None => return,
+        thread::Builder::new()
+            .name("hookgate-epoch".into())
+            .spawn(move || {
+                while ended.recv_timeout(EPOCH_TICK) == Err(RecvTimeoutError::Timeout) {
+                    match ticked.upgrade() {
+                        Some(engine) => engine.increment_epoch(),
+                        None => return,
+                    }
                 }
-            }
-        })?;
-        Ok(Self { engine, _alive: alive })
+            })?;
+        Ok(Self {
+            engine,
+            _alive: alive,
+        })
     }
 
     pub(crate) fn engine(&self) -> &Engine {

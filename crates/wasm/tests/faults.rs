@@ -13,11 +13,29 @@ use serde_json::json;
 async fn expect(what: &str, kind: FaultKind, phase: Option<Phase>, timeout: Duration) {
     let engine = engine(|spec| spec.limits.timeout = timeout).await;
     let outcome = ask(&engine, what, json!({})).await;
-    let faults: Vec<_> = outcome.faults.iter().map(|fault| (fault.kind, fault.phase)).collect();
+    let faults: Vec<_> = outcome
+        .faults
+        .iter()
+        .map(|fault| (fault.kind, fault.phase))
+        .collect();
     assert_eq!(faults, [(kind, phase)], "{what}: {:?}", outcome.faults);
-    assert_eq!(outcome.decision, Decision::Deny, "{what}: a fault is never an allow");
-    assert_eq!(outcome.violation.as_ref().map(|violation| violation.code.as_str()), Some("plugin_fault"));
-    assert_eq!(ask(&engine, "nothing", json!({})).await.decision, Decision::Allow, "after {what}");
+    assert_eq!(
+        outcome.decision,
+        Decision::Deny,
+        "{what}: a fault is never an allow"
+    );
+    assert_eq!(
+        outcome
+            .violation
+            .as_ref()
+            .map(|violation| violation.code.as_str()),
+        Some("plugin_fault")
+    );
+    assert_eq!(
+        ask(&engine, "nothing", json!({})).await.decision,
+        Decision::Allow,
+        "after {what}"
+    );
 }
 
 const PATIENT: Duration = Duration::from_secs(60);

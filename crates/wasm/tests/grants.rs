@@ -20,13 +20,19 @@ async fn no_names_and_no_arguments() {
 async fn exactly_the_granted_name() {
     // Cargo sets it for every test.
     let engine = engine(|spec| spec.permissions.env = vec!["CARGO_PKG_NAME".into()]).await;
-    assert_eq!(mark(&ask(&engine, "env", json!({})).await, "env"), json!(["CARGO_PKG_NAME"]));
+    assert_eq!(
+        mark(&ask(&engine, "env", json!({})).await, "env"),
+        json!(["CARGO_PKG_NAME"])
+    );
 }
 
 #[tokio::test]
 async fn no_files_and_no_sockets() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port on loopback");
-    let addr = listener.local_addr().expect("it has an address").to_string();
+    let addr = listener
+        .local_addr()
+        .expect("it has an address")
+        .to_string();
     let engine = engine(|_| {}).await;
     for (what, more) in [
         ("read-file", json!({ "path": "/etc/hostname" })),
@@ -37,7 +43,9 @@ async fn no_files_and_no_sockets() {
         assert_eq!(outcome.decision, Decision::Allow, "{what}");
         assert!(mark(&outcome, "error").is_string(), "{what}: {outcome:?}");
     }
-    listener.set_nonblocking(true).expect("it can be asked without waiting");
+    listener
+        .set_nonblocking(true)
+        .expect("it can be asked without waiting");
     assert!(listener.accept().is_err(), "nobody connected");
     assert!(!std::path::Path::new("/tmp/hookgate-hostile").exists());
 }
@@ -48,8 +56,15 @@ async fn with_folder(access: Access) -> (hookgate_core::Engine, std::path::PathB
     std::fs::create_dir_all(&folder).expect("a folder for the test");
     std::fs::write(folder.join("note"), "granted").expect("a file for the test");
     let host = folder.clone();
-    let grant = FileGrant { host, guest: "/data".into(), access };
-    (engine(|spec| spec.permissions.files = vec![grant]).await, folder)
+    let grant = FileGrant {
+        host,
+        guest: "/data".into(),
+        access,
+    };
+    (
+        engine(|spec| spec.permissions.files = vec![grant]).await,
+        folder,
+    )
 }
 
 #[tokio::test]
@@ -57,7 +72,12 @@ async fn a_folder_to_read() {
     let (engine, folder) = with_folder(Access::Read).await;
     let read = ask(&engine, "read-file", json!({ "path": "/data/note" })).await;
     assert_eq!(mark(&read, "content"), json!("granted"));
-    let out = ask(&engine, "read-file", json!({ "path": "/data/../../Cargo.toml" })).await;
+    let out = ask(
+        &engine,
+        "read-file",
+        json!({ "path": "/data/../../Cargo.toml" }),
+    )
+    .await;
     assert!(mark(&out, "error").is_string());
     let written = ask(&engine, "write-file", json!({ "path": "/data/new" })).await;
     assert!(mark(&written, "error").is_string());
@@ -70,21 +90,36 @@ async fn a_folder_to_write() {
     let (engine, folder) = with_folder(Access::ReadWrite).await;
     let written = ask(&engine, "write-file", json!({ "path": "/data/new" })).await;
     assert_eq!(mark(&written, "written"), json!(true));
-    assert_eq!(std::fs::read_to_string(folder.join("new")).expect("it was written"), "hostile");
+    assert_eq!(
+        std::fs::read_to_string(folder.join("new")).expect("it was written"),
+        "hostile"
+    );
     std::fs::remove_dir_all(folder).expect("the folder goes");
 }
 
 #[tokio::test]
 async fn headers_need_a_data_grant() {
     let without = engine(|_| {}).await;
-    assert_eq!(mark(&ask(&without, "see-headers", json!({})).await, "headers"), Value::Null);
+    assert_eq!(
+        mark(&ask(&without, "see-headers", json!({})).await, "headers"),
+        Value::Null
+    );
     let refused = ask(&without, "edit-headers", json!({})).await;
-    let violation = refused.violation.expect("a refused edit of headers is denied by the guest");
-    assert_eq!(violation.details.to_value(), json!({ "code": "not-granted" }));
+    let violation = refused
+        .violation
+        .expect("a refused edit of headers is denied by the guest");
+    assert_eq!(
+        violation.details.to_value(),
+        json!({ "code": "not-granted" })
+    );
     let with = engine(|spec| spec.permissions.data.read_headers = true).await;
-    assert_eq!(mark(&ask(&with, "see-headers", json!({})).await, "headers"), json!({ "x": "from the caller" }));
+    assert_eq!(
+        mark(&ask(&with, "see-headers", json!({})).await, "headers"),
+        json!({ "x": "from the caller" })
+    );
     let edited = ask(&with, "edit-headers", json!({})).await;
-    let payload: Value = serde_json::from_str(edited.payload.expect("allowed").as_str()).expect("JSON");
+    let payload: Value =
+        serde_json::from_str(edited.payload.expect("allowed").as_str()).expect("JSON");
     assert_eq!(payload["headers"]["x"], json!("hostile"));
 }
 
@@ -93,7 +128,10 @@ async fn extensions_and_secrets_are_not_granted_yet() {
     struct Kept(std::sync::Mutex<Vec<Value>>);
     impl RecordSink for Kept {
         fn write(&self, record: hookgate_core::Record) {
-            self.0.lock().expect("unpoisoned").push(serde_json::to_value(record).expect("a record is JSON"));
+            self.0
+                .lock()
+                .expect("unpoisoned")
+                .push(serde_json::to_value(record).expect("a record is JSON"));
         }
     }
     let kept = std::sync::Arc::new(Kept(std::sync::Mutex::default()));
@@ -101,10 +139,19 @@ async fn extensions_and_secrets_are_not_granted_yet() {
     config.plugins.push(hostile::spec("hostile"));
     let host = std::sync::Arc::new(hookgate_wasm::WasmHost::new().expect("wasmtime starts"));
     let sink = std::sync::Arc::clone(&kept);
-    let engine =
-        hookgate_core::Engine::builder().config(config).host(host).records(sink).build().await.expect("it loads");
+    let engine = hookgate_core::Engine::builder()
+        .config(config)
+        .host(host)
+        .records(sink)
+        .build()
+        .await
+        .expect("it loads");
     let outcome = ask(&engine, "extension", json!({})).await;
-    assert_eq!(outcome.decision, Decision::Allow, "a refused access is no fault");
+    assert_eq!(
+        outcome.decision,
+        Decision::Allow,
+        "a refused access is no fault"
+    );
     let text = serde_json::to_string(&outcome.effects.metadata).expect("marks are JSON");
     assert_eq!(text.matches("not-granted").count(), 3, "{text}");
     let records = kept.0.lock().expect("unpoisoned");
@@ -122,7 +169,10 @@ async fn a_refused_edit_may_still_deny() {
     let engine = engine(|_| {}).await;
     let outcome = ask(&engine, "edit-bad-deny", json!({})).await;
     assert!(outcome.faults.is_empty(), "{:?}", outcome.faults);
-    assert_eq!(outcome.violation.map(|violation| violation.code), Some("EDIT_BAD".into()));
+    assert_eq!(
+        outcome.violation.map(|violation| violation.code),
+        Some("EDIT_BAD".into())
+    );
 }
 
 #[tokio::test]
@@ -132,7 +182,14 @@ async fn ask_reaches_the_caller_with_its_edits() {
     assert_eq!(outcome.decision, Decision::Ask);
     assert!(outcome.modified);
     let approval = &outcome.approvals[0];
-    assert_eq!((approval.plugin.as_str(), approval.reason.as_str(), approval.risk), ("guest", "needs a person", Risk::High));
+    assert_eq!(
+        (
+            approval.plugin.as_str(),
+            approval.reason.as_str(),
+            approval.risk
+        ),
+        ("guest", "needs a person", Risk::High)
+    );
     assert_eq!(approval.details.to_value(), json!({ "n": 1 }));
     assert_eq!(approval.payload_sha256.len(), 64);
 }
@@ -140,6 +197,8 @@ async fn ask_reaches_the_caller_with_its_edits() {
 #[tokio::test]
 async fn time_left_is_inside_the_timeout() {
     let engine = engine(|_| {}).await;
-    let left = mark(&ask(&engine, "remaining", json!({})).await, "remaining_ms").as_u64().expect("a number");
+    let left = mark(&ask(&engine, "remaining", json!({})).await, "remaining_ms")
+        .as_u64()
+        .expect("a number");
     assert!((1..=30_000).contains(&left), "{left}");
 }

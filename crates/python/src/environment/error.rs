@@ -71,8 +71,12 @@ impl EnvironmentError {
     pub(crate) fn hint(&self) -> &'static str {
         match self {
             Self::Store { .. } => "set HOOKGATE_ENV_DIR to a folder that this user can write to",
-            Self::OpenStore { .. } => "run chmod o-w on it, or set HOOKGATE_ENV_DIR to a private folder",
-            Self::Interpreter(InterpreterError::NotFound) => "install Python 3.11 or later so that `python3` is on PATH",
+            Self::OpenStore { .. } => {
+                "run chmod o-w on it, or set HOOKGATE_ENV_DIR to a private folder"
+            }
+            Self::Interpreter(InterpreterError::NotFound) => {
+                "install Python 3.11 or later so that `python3` is on PATH"
+            }
             Self::Interpreter(_) => "put a working Python 3.11 or later first on PATH as `python3`",
             Self::Start { .. } => "set HOOKGATE_UV to the uv to use, or unset it to use pip",
             Self::Install { .. } => "check `requirements` and the installer's index settings",

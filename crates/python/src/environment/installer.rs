@@ -40,8 +40,12 @@ impl Installer {
             Self::Uv(path) => Tool::Uv(path.clone()),
             Self::Pip => Tool::Pip,
             Self::Auto => {
-                let named = std::env::var_os("HOOKGATE_UV").filter(|value| !value.is_empty()).map(PathBuf::from);
-                named.or_else(|| on_path("uv", search_path)).map_or(Tool::Pip, Tool::Uv)
+                let named = std::env::var_os("HOOKGATE_UV")
+                    .filter(|value| !value.is_empty())
+                    .map(PathBuf::from);
+                named
+                    .or_else(|| on_path("uv", search_path))
+                    .map_or(Tool::Pip, Tool::Uv)
             }
         }
     }
@@ -65,7 +69,14 @@ impl Tool {
                 make.arg(&interpreter.executable).arg(path);
                 let mut install = Command::new(uv);
                 // Copies, not links into uv's cache: a plugin that writes to its packages harms itself only.
-                install.args(["pip", "install", "--compile-bytecode", "--link-mode", "copy", "--python"]);
+                install.args([
+                    "pip",
+                    "install",
+                    "--compile-bytecode",
+                    "--link-mode",
+                    "copy",
+                    "--python",
+                ]);
                 install.arg(&python);
                 (make, install)
             }
@@ -74,7 +85,15 @@ impl Tool {
                 let mut make = Command::new(&interpreter.executable);
                 make.args(["-I", "-m", "venv"]).arg(path);
                 let mut install = Command::new(&python);
-                install.args(["-I", "-m", "pip", "install", "--compile", "--disable-pip-version-check", "--no-input"]);
+                install.args([
+                    "-I",
+                    "-m",
+                    "pip",
+                    "install",
+                    "--compile",
+                    "--disable-pip-version-check",
+                    "--no-input",
+                ]);
                 (make, install)
             }
         };
@@ -88,18 +107,33 @@ impl Tool {
     }
 }
 
-async fn run(tool: &str, mut command: Command, folder: &Path, search_path: &OsStr) -> Result<(), EnvironmentError> {
-    command.env("PATH", search_path).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+async fn run(
+    tool: &str,
+    mut command: Command,
+    folder: &Path,
+    search_path: &OsStr,
+) -> Result<(), EnvironmentError> {
+    command
+        .env("PATH", search_path)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command.process_group(0).kill_on_drop(true);
     if !folder.as_os_str().is_empty() {
         command.current_dir(folder);
     }
-    let started = command.spawn().map_err(|source| EnvironmentError::Start { tool: tool.to_owned(), source });
+    let started = command.spawn().map_err(|source| EnvironmentError::Start {
+        tool: tool.to_owned(),
+        source,
+    });
     let mut child = started?;
     // Ends the tool and what it started, also when this future is dropped in the middle.
     let group = ProcessGroup::of(&child);
     let tail = Arc::new(Tail::default());
-    let output = futures::future::join(tail.read(child.stdout.take()), tail.read(child.stderr.take()));
+    let output = futures::future::join(
+        tail.read(child.stdout.take()),
+        tail.read(child.stderr.take()),
+    );
     let ended = async {
         let (status, _) = futures::future::join(child.wait(), output).await;
         status
@@ -112,12 +146,23 @@ async fn run(tool: &str, mut command: Command, folder: &Path, search_path: &OsSt
             if status.success() {
                 return Ok(());
             }
-            Err(EnvironmentError::Install { tool: tool.to_owned(), status: status.to_string(), said })
+            Err(EnvironmentError::Install {
+                tool: tool.to_owned(),
+                status: status.to_string(),
+                said,
+            })
         }
-        Ok(Err(source)) => Err(EnvironmentError::Start { tool: tool.to_owned(), source }),
+        Ok(Err(source)) => Err(EnvironmentError::Start {
+            tool: tool.to_owned(),
+            source,
+        }),
         Err(_) => {
             group.kill();
-            Err(EnvironmentError::TimedOut { tool: tool.to_owned(), seconds: INSTALL_TIMEOUT_SECONDS, said: tail.text() })
+            Err(EnvironmentError::TimedOut {
+                tool: tool.to_owned(),
+                seconds: INSTALL_TIMEOUT_SECONDS,
+                said: tail.text(),
+            })
         }
     }
 }

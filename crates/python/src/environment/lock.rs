@@ -19,12 +19,16 @@ impl KeyLock {
         let store = Arc::new(store.try_clone()?);
         let name = format!("{key}.lock");
         // Waiting for another process blocks a thread; it may take as long as a build.
-        tokio::task::spawn_blocking(move || Self::take_blocking(store, name)).await.map_err(io::Error::other)?
+        tokio::task::spawn_blocking(move || Self::take_blocking(store, name))
+            .await
+            .map_err(io::Error::other)?
     }
 
     fn take_blocking(store: Arc<Dir>, name: String) -> io::Result<Self> {
         loop {
-            let file = store.open_with(&name, OpenOptions::new().create(true).write(true))?.into_std();
+            let file = store
+                .open_with(&name, OpenOptions::new().create(true).write(true))?
+                .into_std();
             file.lock()?;
             // The one who held it may have unlinked it meanwhile; then this lock guards nothing.
             let mine = cap_std::fs::File::from_std(file.try_clone()?).metadata()?;

@@ -18,7 +18,12 @@ pub(super) struct Files {
 }
 
 pub(super) fn read(path: &Path) -> Result<Files, RequirementsError> {
-    let mut files = Files { requirements: Vec::new(), plain: true, hash: Sha256::new(), seen: HashSet::new() };
+    let mut files = Files {
+        requirements: Vec::new(),
+        plain: true,
+        hash: Sha256::new(),
+        seen: HashSet::new(),
+    };
     files.add(path, true)?;
     Ok(files)
 }
@@ -30,8 +35,14 @@ impl Files {
 
     /// `installs` is false for constraints, which install nothing.
     fn add(&mut self, path: &Path, installs: bool) -> Result<(), RequirementsError> {
-        let unreadable = |source| RequirementsError::Read { path: path.to_owned(), source };
-        if !self.seen.insert(std::fs::canonicalize(path).map_err(unreadable)?) {
+        let unreadable = |source| RequirementsError::Read {
+            path: path.to_owned(),
+            source,
+        };
+        if !self
+            .seen
+            .insert(std::fs::canonicalize(path).map_err(unreadable)?)
+        {
             return Ok(());
         }
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
@@ -78,7 +89,12 @@ fn logical_lines(text: &str) -> Vec<String> {
 
 /// The file that a `-r` or `-c` line names, and whether what it lists is installed.
 fn included(line: &str) -> Option<(&str, bool)> {
-    let forms = [("--requirement", true), ("--constraint", false), ("-r", true), ("-c", false)];
+    let forms = [
+        ("--requirement", true),
+        ("--constraint", false),
+        ("-r", true),
+        ("-c", false),
+    ];
     forms.iter().find_map(|&(option, installs)| {
         let rest = line.strip_prefix(option)?;
         let name = rest.trim_start().trim_start_matches('=').trim();

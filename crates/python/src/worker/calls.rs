@@ -12,7 +12,7 @@ use serde::Deserialize;
 use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 use super::frames::{self, Incoming};
@@ -50,7 +50,10 @@ pub(crate) enum Body {
 impl Body {
     /// Whether the plugin had its say.
     pub(super) fn is_answer(&self) -> bool {
-        matches!(self, Self::Answer(_) | Self::Fault(_) | Self::TooLarge { .. })
+        matches!(
+            self,
+            Self::Answer(_) | Self::Fault(_) | Self::TooLarge { .. }
+        )
     }
 }
 
@@ -69,7 +72,9 @@ struct Slot {
 enum Waiter {
     Caller(oneshot::Sender<Reply>),
     /// The caller has gone; dropping this tells the watch that the worker let go of the call.
-    Watch { _ended: oneshot::Sender<()> },
+    Watch {
+        _ended: oneshot::Sender<()>,
+    },
 }
 
 #[derive(Default)]
@@ -88,6 +93,8 @@ pub(super) struct Calls {
     outgoing: mpsc::UnboundedSender<Outgoing>,
     inner: Mutex<Inner>,
     alive: AtomicBool,
+    /// Cancelled calls the worker has not let go of: while there are some it may be stuck.
+    unsettled: watch::Sender<usize>,
     late: Arc<AtomicU64>,
     log: Arc<LogTail>,
     cancel_grace: Duration,
@@ -95,13 +102,18 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    pub(super) fn new(launch: &Launch, group: ProcessGroup, outgoing: mpsc::UnboundedSender<Outgoing>) -> Self {
+    pub(super) fn new(
+        launch: &Launch,
+        group: ProcessGroup,
+        outgoing: mpsc::UnboundedSender<Outgoing>,
+    ) -> Self {
         Self {
             plugin: Arc::clone(&launch.plugin),
             group,
             outgoing,
             inner: Mutex::default(),
             alive: AtomicBool::new(true),
+            unsettled: watch::Sender::new(0),
             late: Arc::clone(&launch.late),
             log: Arc::default(),
             cancel_grace: launch.supervision.cancel_grace,
@@ -129,6 +141,21 @@ impl Calls {
         self.alive.load(Ordering::Acquire)
     }
 
+    /// Whether the worker has let go of every cancelled call.
+    pub(super) fn is_settled(&self) -> bool {
+        *self.unsettled.borrow() == 0
+    }
+
+    /// Waits until the worker has let go of every cancelled call, or was killed for not doing so.
+    pub(super) async fn settled(&self) {
+        // The sender lives as long as `self`.
+        let _ = self
+            .unsettled
+            .subscribe()
+            .wait_for(|count| *count == 0)
+            .await;
+    }
+
     pub(super) fn count_late(&self) {
         self.late.fetch_add(1, Ordering::Relaxed);
     }
@@ -150,10 +177,27 @@ impl Calls {
         if let Some(death) = &inner.death {
             return Err(death.fault());
         }
-        inner.slots.insert(id, Slot { deadline, sent: false, waiter: Waiter::Caller(caller) });
+        inner.slots.insert(
+            id,
+            Slot {
+                deadline,
+                sent: false,
+                waiter: Waiter::Caller(caller),
+            },
+        );
         drop(inner);
-        self.send(Outgoing { frame, call: Some(id) });
-        Ok((Pending { calls: Arc::clone(self), id, open: true }, reply))
+        self.send(Outgoing {
+            frame,
+            call: Some(id),
+        });
+        Ok((
+            Pending {
+                calls: Arc::clone(self),
+                id,
+                open: true,
+            },
+            reply,
+        ))
     }
 
     /// Ends the process group; the first cause given is the one told.
@@ -172,7 +216,11 @@ impl Calls {
     pub(super) fn died(&self, status: String) {
         self.alive.store(false, Ordering::Release);
         let mut inner = self.lock();
-        let death = Arc::new(Death { status, killed_for: inner.killed_for.clone(), log: self.log.text() });
+        let death = Arc::new(Death {
+            status,
+            killed_for: inner.killed_for.clone(),
+            log: self.log.text(),
+        });
         inner.death = Some(Arc::clone(&death));
         let slots = std::mem::take(&mut inner.slots);
         if inner.ending {
@@ -183,7 +231,10 @@ impl Calls {
         drop(inner);
         for slot in slots.into_values() {
             if let Waiter::Caller(caller) = slot.waiter {
-                let _ = caller.send(Reply { at: Instant::now(), body: Body::Died(Arc::clone(&death)) });
+                let _ = caller.send(Reply {
+                    at: Instant::now(),
+                    body: Body::Died(Arc::clone(&death)),
+                });
             }
         }
     }
@@ -196,7 +247,11 @@ impl Calls {
         let inner = self.lock();
         inner.death.clone().unwrap_or_else(|| {
             let status = "its end is not known".to_owned();
-            Arc::new(Death { status, killed_for: inner.killed_for.clone(), log: self.log.text() })
+            Arc::new(Death {
+                status,
+                killed_for: inner.killed_for.clone(),
+                log: self.log.text(),
+            })
         })
     }
 
@@ -228,7 +283,9 @@ impl Calls {
     /// Nobody waits for the call any more.
     fn abandon(self: &Arc<Self>, id: u64) {
         let mut inner = self.lock();
-        let Some(slot) = inner.slots.get_mut(&id) else { return };
+        let Some(slot) = inner.slots.get_mut(&id) else {
+            return;
+        };
         if !slot.sent {
             inner.slots.remove(&id);
             return;
@@ -236,17 +293,28 @@ impl Calls {
         let (ended, watched) = oneshot::channel();
         slot.waiter = Waiter::Watch { _ended: ended };
         drop(inner);
-        self.send(Outgoing::message(frames::framed(format!(r#"{{"type":"cancel","id":{id}}}"#).as_bytes())));
+        self.send(Outgoing::message(frames::framed(
+            format!(r#"{{"type":"cancel","id":{id}}}"#).as_bytes(),
+        )));
         let calls = Arc::clone(self);
+        self.unsettled.send_modify(|count| *count += 1);
         self.runtime.spawn(async move {
             if timeout(calls.cancel_grace, watched).await.is_err() {
-                calls.kill(format!("a cancelled call did not end within {:?}", calls.cancel_grace));
+                calls.kill(format!(
+                    "a cancelled call did not end within {:?}",
+                    calls.cancel_grace
+                ));
             }
+            calls.unsettled.send_modify(|count| *count -= 1);
         });
     }
 
     /// Takes one frame in; the error says how it breaks the protocol.
-    fn receive(&self, body: Vec<u8>, started: &mut Option<oneshot::Sender<Started>>) -> Result<(), String> {
+    fn receive(
+        &self,
+        body: Vec<u8>,
+        started: &mut Option<oneshot::Sender<Started>>,
+    ) -> Result<(), String> {
         let (kind, id) = match frames::head(&body) {
             Some((kind, id)) => (kind.to_owned(), id),
             None => Head::read(&body)?,
@@ -262,7 +330,9 @@ impl Calls {
                 } else {
                     Started::Failed(parse(&body)?)
                 };
-                let waiter = started.take().ok_or_else(|| format!("it said `{kind}` twice"))?;
+                let waiter = started
+                    .take()
+                    .ok_or_else(|| format!("it said `{kind}` twice"))?;
                 let _ = waiter.send(first);
             }
             _ => return Err(format!("it sent a frame of type {kind:?}")),
@@ -290,7 +360,8 @@ impl Head {
 }
 
 fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, String> {
-    serde_json::from_slice(body).map_err(|error| format!("it sent a frame that cannot be read: {error}"))
+    serde_json::from_slice(body)
+        .map_err(|error| format!("it sent a frame that cannot be read: {error}"))
 }
 
 /// A call under way. Dropped before its answer came, it cancels the call.
@@ -315,7 +386,11 @@ impl Drop for Pending {
 }
 
 /// The reader: hands each frame to whom it is for, until the pipe ends or breaks the protocol.
-pub(super) async fn read(stdout: Option<ChildStdout>, calls: Arc<Calls>, started: oneshot::Sender<Started>) {
+pub(super) async fn read(
+    stdout: Option<ChildStdout>,
+    calls: Arc<Calls>,
+    started: oneshot::Sender<Started>,
+) {
     let Some(stdout) = stdout else { return };
     let mut pipe = BufReader::with_capacity(READ_BYTES, stdout);
     let mut started = Some(started);
@@ -332,7 +407,9 @@ pub(super) async fn read(stdout: Option<ChildStdout>, calls: Arc<Calls>, started
                 _ => break format!("it sent {bytes} bytes that belong to no call"),
             },
             Ok(Incoming::End) => return,
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => break format!("it sent {error}"),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                break format!("it sent {error}");
+            }
             // Cut off in the middle of a frame: it is ending, and the monitor knows how.
             Err(_) => return,
         }

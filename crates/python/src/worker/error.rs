@@ -44,7 +44,10 @@ impl Death {
 pub(crate) enum StartError {
     /// The process could not be started.
     #[error("the worker cannot be started: {executable}: {source}")]
-    Spawn { executable: PathBuf, source: io::Error },
+    Spawn {
+        executable: PathBuf,
+        source: io::Error,
+    },
     /// It ran, and the plugin could not be loaded.
     #[error("{}: {}", .0.stage, first_line(&.0.message))]
     Failed(Failed),
@@ -59,10 +62,16 @@ pub(crate) enum StartError {
 impl StartError {
     /// The fault of a call that needed the worker.
     pub(crate) fn fault(&self) -> Fault {
-        let kind = if matches!(self, Self::Failed(_)) { FaultKind::Load } else { FaultKind::WorkerDied };
+        let kind = if matches!(self, Self::Failed(_)) {
+            FaultKind::Load
+        } else {
+            FaultKind::WorkerDied
+        };
         let fault = Fault::new(kind, format!("the worker did not come back: {self}"));
         match self.detail() {
-            Some(detail) => fault.with_details(Json::from_value(&serde_json::json!({ "log": tail(detail) }))),
+            Some(detail) => fault.with_details(Json::from_value(
+                &serde_json::json!({ "log": tail(detail) }),
+            )),
             None => fault,
         }
     }
@@ -92,7 +101,9 @@ impl StartError {
     fn hint(&self) -> Option<String> {
         let failed = match self {
             Self::Failed(failed) => failed,
-            Self::TimedOut { .. } => return Some("move slow work out of the import and initialize()".into()),
+            Self::TimedOut { .. } => {
+                return Some("move slow work out of the import and initialize()".into());
+            }
             _ => return None,
         };
         if let Some((_, hint)) = failed.message.split_once("\nhint: ") {
@@ -104,8 +115,12 @@ impl StartError {
             ));
         }
         match failed.stage.as_str() {
-            "class" => Some("name a class that the module has: `kind: package.module.Class`".into()),
-            "framework" => Some("let `requirements` name cpex==0.1.4, or no framework at all".into()),
+            "class" => {
+                Some("name a class that the module has: `kind: package.module.Class`".into())
+            }
+            "framework" => {
+                Some("let `requirements` name cpex==0.1.4, or no framework at all".into())
+            }
             "config" => Some("see the message for the key of the entry that does not fit".into()),
             "initialize" => Some("see the traceback; what the class reads is its `config:`".into()),
             _ => None,
@@ -115,7 +130,11 @@ impl StartError {
 
 /// What Python says in `No module named 'x'`.
 fn missing_module(message: &str) -> Option<&str> {
-    message.split_once("No module named '")?.1.split('\'').next()
+    message
+        .split_once("No module named '")?
+        .1
+        .split('\'')
+        .next()
 }
 
 fn first_line(text: &str) -> &str {

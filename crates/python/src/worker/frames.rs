@@ -21,16 +21,26 @@ pub(super) enum Incoming {
 }
 
 /// Reads one frame. Memory grows with what has arrived, not with what a length promises.
-pub(super) async fn read(pipe: &mut (impl AsyncBufRead + Unpin), limit: usize) -> io::Result<Incoming> {
+pub(super) async fn read(
+    pipe: &mut (impl AsyncBufRead + Unpin),
+    limit: usize,
+) -> io::Result<Incoming> {
     if pipe.fill_buf().await?.is_empty() {
         return Ok(Incoming::End);
     }
     let length = pipe.read_u32().await? as usize;
     if length > limit.max(SKIP_BYTES) {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("a frame of {length} bytes")));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("a frame of {length} bytes"),
+        ));
     }
     let too_large = length > limit;
-    let mut kept = Vec::with_capacity(length.min(if too_large { HEAD_BYTES } else { crate::READ_BYTES }));
+    let mut kept = Vec::with_capacity(length.min(if too_large {
+        HEAD_BYTES
+    } else {
+        crate::READ_BYTES
+    }));
     let mut left = length;
     while left > 0 {
         let piece = pipe.fill_buf().await?;
@@ -38,12 +48,23 @@ pub(super) async fn read(pipe: &mut (impl AsyncBufRead + Unpin), limit: usize) -
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let taken = piece.len().min(left);
-        let wanted = if too_large { taken.min(HEAD_BYTES.saturating_sub(kept.len())) } else { taken };
+        let wanted = if too_large {
+            taken.min(HEAD_BYTES.saturating_sub(kept.len()))
+        } else {
+            taken
+        };
         kept.extend_from_slice(&piece[..wanted]);
         pipe.consume(taken);
         left -= taken;
     }
-    Ok(if too_large { Incoming::TooLarge { head: kept, bytes: length } } else { Incoming::Frame(kept) })
+    Ok(if too_large {
+        Incoming::TooLarge {
+            head: kept,
+            bytes: length,
+        }
+    } else {
+        Incoming::Frame(kept)
+    })
 }
 
 /// A frame around a body.
@@ -96,9 +117,18 @@ mod tests {
     #[test]
     fn a_head_is_read_from_the_first_bytes() {
         for (body, expected) in [
-            (r#"{"type":"answer","id":7,"verdict":"#, Some(("answer", Some(7)))),
-            (r#" { "type" : "fault" , "id" : 12 }"#, Some(("fault", Some(12)))),
-            (r#"{"type":"ready","python":"3.11.7"}"#, Some(("ready", None))),
+            (
+                r#"{"type":"answer","id":7,"verdict":"#,
+                Some(("answer", Some(7))),
+            ),
+            (
+                r#" { "type" : "fault" , "id" : 12 }"#,
+                Some(("fault", Some(12))),
+            ),
+            (
+                r#"{"type":"ready","python":"3.11.7"}"#,
+                Some(("ready", None)),
+            ),
             (r#"{"type":"answer","id":7"#, Some(("answer", None))),
             (r#"{"id":7,"type":"answer"}"#, None),
             ("", None),
@@ -116,10 +146,18 @@ mod tests {
         let mut pipe = &bytes[..];
         assert!(matches!(read(&mut pipe, 100).await, Ok(Incoming::Frame(body)) if body == b"{}"));
         let skipped = read(&mut pipe, 100).await;
-        assert!(matches!(skipped, Ok(Incoming::TooLarge { head, bytes: 1000 }) if head.len() == HEAD_BYTES));
+        assert!(
+            matches!(skipped, Ok(Incoming::TooLarge { head, bytes: 1000 }) if head.len() == HEAD_BYTES)
+        );
         assert!(matches!(read(&mut pipe, 100).await, Ok(Incoming::Frame(body)) if body == b"[]"));
-        assert_eq!(read(&mut pipe, 100).await.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!(
+            read(&mut pipe, 100).await.unwrap_err().kind(),
+            io::ErrorKind::UnexpectedEof
+        );
         assert!(matches!(read(&mut &b""[..], 100).await, Ok(Incoming::End)));
-        assert_eq!(read(&mut &[255; 8][..], 100).await.unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(
+            read(&mut &[255; 8][..], 100).await.unwrap_err().kind(),
+            io::ErrorKind::InvalidData
+        );
     }
 }

@@ -15,8 +15,13 @@ pub(crate) struct ProcessGroup {
 impl ProcessGroup {
     /// The group of a child that was started with `process_group(0)`.
     pub(crate) fn of(child: &Child) -> Self {
-        let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        Self { leader: Mutex::new(leader) }
+        let leader = child
+            .id()
+            .and_then(|id| i32::try_from(id).ok())
+            .and_then(Pid::from_raw);
+        Self {
+            leader: Mutex::new(leader),
+        }
     }
 
     /// The leader, while it is known to be there.

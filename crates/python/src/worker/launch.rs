@@ -46,8 +46,15 @@ impl Launch {
     ) -> std::io::Result<Self> {
         let scratch = tempfile::Builder::new().prefix("hookgate-").tempdir()?;
         let base = std::path::absolute(&spec.base_dir).unwrap_or_else(|_| spec.base_dir.clone());
-        let workdir = class.workdir.map(|path| base.join(path)).or_else(|| base.is_absolute().then(|| base.clone()));
-        let mut folders: Vec<PathBuf> = class.import_paths.iter().map(|path| base.join(path)).collect();
+        let workdir = class
+            .workdir
+            .map(|path| base.join(path))
+            .or_else(|| base.is_absolute().then(|| base.clone()));
+        let mut folders: Vec<PathBuf> = class
+            .import_paths
+            .iter()
+            .map(|path| base.join(path))
+            .collect();
         if folders.is_empty() {
             folders.extend(base.is_absolute().then(|| base.clone()));
         }
@@ -76,14 +83,24 @@ impl Launch {
     /// Starts the process: no site code, no bytecode written, an environment of what was granted.
     pub(super) fn spawn(&self) -> Result<Child, StartError> {
         let mut command = Command::new(&self.executable);
-        command.args(["-I", "-S", "-B", "-c", &self.boot]).current_dir(&self.workdir);
+        command
+            .args(["-I", "-S", "-B", "-c", &self.boot])
+            .current_dir(&self.workdir);
         command.env_clear();
         command.envs([("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8")]);
-        command.env("HOME", self.scratch.path()).env("TMPDIR", self.scratch.path());
+        command
+            .env("HOME", self.scratch.path())
+            .env("TMPDIR", self.scratch.path());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command.process_group(0).kill_on_drop(true);
-        command.spawn().map_err(|source| StartError::Spawn { executable: self.executable.clone(), source })
+        command.spawn().map_err(|source| StartError::Spawn {
+            executable: self.executable.clone(),
+            source,
+        })
     }
 }
 
@@ -95,7 +112,10 @@ pub(crate) struct ClassPlace<'a> {
 }
 
 fn variables(granted: &[String]) -> Vec<(String, OsString)> {
-    granted.iter().filter_map(|name| Some((name.clone(), std::env::var_os(name)?))).collect()
+    granted
+        .iter()
+        .filter_map(|name| Some((name.clone(), std::env::var_os(name)?)))
+        .collect()
 }
 
 #[derive(Serialize)]
@@ -135,7 +155,12 @@ struct WorkerLimits {
     log_bytes: u64,
 }
 
-fn start_frame(spec: &PluginSpec, class: &str, folders: &[PathBuf], workdir: Option<&Path>) -> String {
+fn start_frame(
+    spec: &PluginSpec,
+    class: &str,
+    folders: &[PathBuf],
+    workdir: Option<&Path>,
+) -> String {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let frame = StartFrame {
         kind: "start",
@@ -156,10 +181,20 @@ fn start_frame(spec: &PluginSpec, class: &str, folders: &[PathBuf], workdir: Opt
             priority: spec.priority,
             // The pipeline has judged them before a call gets here.
             conditions: [],
-            capabilities: spec.permissions.data.read_headers.then_some("read_headers").into_iter().collect(),
+            capabilities: spec
+                .permissions
+                .data
+                .read_headers
+                .then_some("read_headers")
+                .into_iter()
+                .collect(),
             config: &spec.config,
         },
-        limits: WorkerLimits { requests: STATE_REQUESTS, idle_s: STATE_IDLE_SECONDS, log_bytes: LOG_BYTES_PER_CALL },
+        limits: WorkerLimits {
+            requests: STATE_REQUESTS,
+            idle_s: STATE_IDLE_SECONDS,
+            log_bytes: LOG_BYTES_PER_CALL,
+        },
     };
     // INVARIANT: every member is text, a number or checked JSON, which always serialises.
     serde_json::to_string(&frame).unwrap_or_default()

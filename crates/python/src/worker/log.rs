@@ -29,7 +29,11 @@ impl LogTail {
 
     pub(super) fn text(&self) -> String {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
+        lines
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }
 
@@ -38,7 +42,14 @@ impl LogTail {
 pub(super) async fn follow(stderr: Option<ChildStderr>, plugin: Arc<str>, tail: Arc<LogTail>) {
     let Some(mut stderr) = stderr else { return };
     let mut piece = vec![0; LOG_LINE_BYTES];
-    let mut lines = Lines { plugin, tail, line: Vec::new(), cut: false, left: LOG_BYTES_PER_CALL, dropped: 0 };
+    let mut lines = Lines {
+        plugin,
+        tail,
+        line: Vec::new(),
+        cut: false,
+        left: LOG_BYTES_PER_CALL,
+        dropped: 0,
+    };
     let mut window = Instant::now() + WINDOW;
     loop {
         let read = tokio::select! {

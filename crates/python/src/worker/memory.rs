@@ -9,7 +9,10 @@ use super::ProcessGroup;
 /// `MemoryError`.
 pub(super) fn limit(group: &ProcessGroup, bytes: u64) {
     let Some(leader) = group.leader() else { return };
-    let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+    let limit = Rlimit {
+        current: Some(bytes),
+        maximum: Some(bytes),
+    };
     if let Err(error) = prlimit(Some(leader), Resource::Data, limit) {
         tracing::warn!("the worker's memory limit cannot be set: {error}");
     }

@@ -26,7 +26,12 @@ pub(super) struct Tasks {
 }
 
 /// Waits for the end of the process, then tells the calls that are left and whoever waits for it.
-pub(super) async fn watch(mut child: Child, calls: Arc<Calls>, mut tasks: Tasks, end: watch::Sender<bool>) {
+pub(super) async fn watch(
+    mut child: Child,
+    calls: Arc<Calls>,
+    mut tasks: Tasks,
+    end: watch::Sender<bool>,
+) {
     // If the runtime ends first, this task is dropped, and the group with it.
     let _group = KillOnDrop(Arc::clone(&calls));
     let mut read_to_end = false;

@@ -54,9 +54,21 @@ mod tests {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/worker/hookgate_worker");
         let mut files: Vec<String> = std::fs::read_dir(folder)
             .expect("the worker's sources")
-            .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
+            .map(|entry| {
+                entry
+                    .expect("an entry")
+                    .file_name()
+                    .into_string()
+                    .expect("a name")
+            })
             .filter_map(|name| name.strip_suffix(".py").map(str::to_owned))
-            .map(|name| if name == "__init__" { "hookgate_worker".into() } else { format!("hookgate_worker.{name}") })
+            .map(|name| {
+                if name == "__init__" {
+                    "hookgate_worker".into()
+                } else {
+                    format!("hookgate_worker.{name}")
+                }
+            })
             .collect();
         files.sort();
         let listed: Vec<&str> = MODULES.iter().map(|(name, _)| *name).collect();

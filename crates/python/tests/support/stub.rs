@@ -18,7 +18,9 @@ use tempfile::TempDir;
 pub const LONG: Duration = Duration::from_secs(30);
 
 static PYTHON: LazyLock<PathBuf> = LazyLock::new(|| {
-    let said = Command::new("python3").args(["-I", "-c", "import sys; print(sys.executable)"]).output();
+    let said = Command::new("python3")
+        .args(["-I", "-c", "import sys; print(sys.executable)"])
+        .output();
     let said = String::from_utf8(said.expect("python3 runs").stdout).expect("a path");
     PathBuf::from(said.trim())
 });
@@ -42,7 +44,10 @@ impl Setup {
         let folder = tempfile::tempdir().expect("a folder");
         let mut options = PythonHostOptions::new(folder.path().join("environments"));
         let boot = include_str!("stub_worker.py").into();
-        options.stub = Some(StubWorker { executable: PYTHON.clone(), boot });
+        options.stub = Some(StubWorker {
+            executable: PYTHON.clone(),
+            boot,
+        });
         options.supervision.respawn_backoff = Duration::from_millis(1);
         let kind = PluginKind::Python {
             class: "stub.Plugin".into(),
@@ -55,7 +60,12 @@ impl Setup {
         spec.hooks = vec!["tool_pre_invoke".into()];
         spec.base_dir = folder.path().to_owned();
         spec.limits.timeout = LONG;
-        Self { config, options, spec, folder }
+        Self {
+            config,
+            options,
+            spec,
+            folder,
+        }
     }
 
     /// A file of the rig's folder, as a config value.
@@ -74,7 +84,10 @@ impl Setup {
         config.plugins = vec![self.spec];
         let host = Arc::new(PythonHost::new(self.options));
         let engine = Engine::builder().config(config).host(host).build().await?;
-        Ok(Rig { engine, folder: self.folder })
+        Ok(Rig {
+            engine,
+            folder: self.folder,
+        })
     }
 
     pub async fn build(self) -> Rig {
@@ -90,7 +103,10 @@ impl Rig {
     /// Asks the stub to do something.
     pub async fn ask(&self, args: Value) -> Outcome {
         let payload = json!({ "name": "tool", "args": args });
-        self.engine.invoke("tool_pre_invoke", &payload, &Request::default()).await.expect("a valid payload")
+        self.engine
+            .invoke("tool_pre_invoke", &payload, &Request::default())
+            .await
+            .expect("a valid payload")
     }
 
     /// The fault of a call that must end in one.
@@ -101,7 +117,9 @@ impl Rig {
 
     /// The process that answers.
     pub async fn pid(&self) -> i64 {
-        marks(&self.ask(json!({"do": "allow"})).await)["pid"].as_i64().expect("a pid")
+        marks(&self.ask(json!({"do": "allow"})).await)["pid"]
+            .as_i64()
+            .expect("a pid")
     }
 
     pub fn state(&self) -> &'static str {
@@ -114,7 +132,10 @@ impl Rig {
 
     /// How often a worker was started, where the config counts it.
     pub fn starts(&self) -> usize {
-        std::fs::read_to_string(self.folder.path().join("starts")).expect("a count").lines().count()
+        std::fs::read_to_string(self.folder.path().join("starts"))
+            .expect("a count")
+            .lines()
+            .count()
     }
 }
 
@@ -133,7 +154,13 @@ impl Lifeline {
     /// Makes the pipe `lifeline` and waits for its other end in the background.
     pub fn new(setup: &mut Setup) -> Self {
         let path = setup.file("lifeline");
-        assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo runs").success());
+        assert!(
+            Command::new("mkfifo")
+                .arg(&path)
+                .status()
+                .expect("mkfifo runs")
+                .success()
+        );
         setup.config["lifeline"] = path.as_str().into();
         let (tell, end) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
@@ -151,7 +178,9 @@ impl Lifeline {
 
     /// The same without blocking the runtime.
     pub async fn ended(self) {
-        tokio::task::spawn_blocking(move || self.wait()).await.expect("every process ends");
+        tokio::task::spawn_blocking(move || self.wait())
+            .await
+            .expect("every process ends");
     }
 
     pub fn is_open(&self) -> bool {

@@ -11,7 +11,12 @@ use serde_json::{Value, json};
 
 /// The spec of a guest on the two tool hooks, with time enough for a busy machine.
 pub fn spec(guest: &str) -> PluginSpec {
-    let mut spec = PluginSpec::new("guest", PluginKind::Wasm { component: guests::component(guest) });
+    let mut spec = PluginSpec::new(
+        "guest",
+        PluginKind::Wasm {
+            component: guests::component(guest),
+        },
+    );
     spec.hooks = vec!["tool_pre_invoke".into()];
     spec.limits.timeout = Duration::from_secs(30);
     spec
@@ -21,7 +26,11 @@ pub fn spec(guest: &str) -> PluginSpec {
 pub async fn load(spec: PluginSpec) -> Result<Engine, LoadReport> {
     let mut config = Config::default();
     config.plugins.push(spec);
-    Engine::builder().config(config).host(Arc::new(WasmHost::new().expect("wasmtime starts"))).build().await
+    Engine::builder()
+        .config(config)
+        .host(Arc::new(WasmHost::new().expect("wasmtime starts")))
+        .build()
+        .await
 }
 
 /// The hostile component under `change`d settings.
@@ -38,12 +47,20 @@ pub async fn ask(engine: &Engine, what: &str, more: Value) -> Outcome {
         args[name] = value.clone();
     }
     let payload = json!({ "name": "probe", "args": args, "headers": { "x": "from the caller" } });
-    engine.invoke("tool_pre_invoke", &payload, &Request::with_id(what)).await.expect("the payload is good")
+    engine
+        .invoke("tool_pre_invoke", &payload, &Request::with_id(what))
+        .await
+        .expect("the payload is good")
 }
 
 /// A mark the guest left for the caller.
 pub fn mark(outcome: &Outcome, key: &str) -> Value {
-    outcome.effects.metadata.get(key).unwrap_or_else(|| panic!("no mark {key} in {outcome:?}")).to_value()
+    outcome
+        .effects
+        .metadata
+        .get(key)
+        .unwrap_or_else(|| panic!("no mark {key} in {outcome:?}"))
+        .to_value()
 }
 
 /// Sets the plugin's own config.
