@@ -1,8 +1,8 @@
 //! The configuration: one YAML file, read into [`PluginSpec`]s that a host can load.
 //!
-//! A text takes four steps. [`yaml`] turns it into a tree of nodes that know their place;
-//! [`keys`] says which keys a mapping may hold; [`entry`] and the files beside it turn nodes into
-//! specs; [`report`] carries what was wrong. Reading never stops at the first mistake: a
+//! A text takes four steps. `yaml` turns it into a tree of nodes that know their place;
+//! `keys` says which keys a mapping may hold; `entry` and the files beside it turn nodes into
+//! specs; `report` carries what was wrong. Reading never stops at the first mistake: a
 //! [`ConfigReport`] lists all of them, each with its line, column, plugin and a hint. Only YAML that
 //! cannot be parsed at all ends the reading at once.
 //!

@@ -11,7 +11,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use crate::grants::Grants;
 use crate::limits::{MAX_HANDLES, MAX_INSTANCES, MAX_MEMORIES, MAX_TABLE_ELEMENTS, MAX_TABLES};
 use crate::logs::CallLog;
-use crate::plugin::Matchers;
+use crate::matchers::Matchers;
 
 /// The `document` resource.
 pub struct LentDocument(pub(crate) Document);

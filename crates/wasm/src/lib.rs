@@ -37,6 +37,7 @@ mod guest;
 mod host;
 mod limits;
 mod logs;
+mod matchers;
 mod plugin;
 mod runtime;
 

@@ -1,14 +1,14 @@
 //! [`WasmPlugin`]: one entry's component, and the way of a call through it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use futures::future::BoxFuture;
 use hookgate_core::config::PluginSpec;
 use hookgate_core::{
-    Answer, Approval, Document, Fault, FaultKind, HookCall, Json, LoadError, Matcher, Phase,
-    Plugin, PluginInfo, Refusal, Risk, Syntax, Verdict, Violation,
+    Answer, Approval, Document, Fault, FaultKind, HookCall, Json, LoadError, Phase, Plugin,
+    PluginInfo, Risk, Verdict, Violation,
 };
 use tokio::time::timeout_at;
 use wasmtime::component::{ComponentExportIndex, Instance, InstancePre, Resource, TypedFunc};
@@ -22,6 +22,7 @@ use crate::grants::Grants;
 use crate::guest::{Guest, LentContext, LentDocument};
 use crate::limits::{DEADLINE_GRACE, MAX_HOSTCALL_BYTES, MIN_LOAD_TIMEOUT};
 use crate::logs::CallLog;
+use crate::matchers::Matchers;
 use crate::runtime::Runtime;
 
 type Init = (Result<(), types::Failure>,);
@@ -304,38 +305,4 @@ fn details(text: String) -> Result<Json, Fault> {
             format!("the details of its verdict are not I-JSON: {error}"),
         )
     })
-}
-
-/// Matchers a plugin has compiled, by what they were compiled from, so that each instance after the
-/// first finds them ready.
-#[derive(Default)]
-pub(crate) struct Matchers {
-    compiled: Mutex<HashMap<(Vec<String>, Syntax), Arc<Matcher>>>,
-}
-
-/// Matchers kept per plugin. A policy has a handful; one that makes a new one each call gets it
-/// compiled each call and takes no more room.
-const MAX_MATCHERS: usize = 32;
-
-impl Matchers {
-    pub(crate) fn compile(
-        &self,
-        patterns: Vec<String>,
-        syntax: Syntax,
-    ) -> Result<Arc<Matcher>, Refusal> {
-        let key = (patterns, syntax);
-        if let Some(matcher) = self.lock().get(&key) {
-            return Ok(Arc::clone(matcher));
-        }
-        let matcher = Arc::new(Matcher::compile(&key.0, syntax)?);
-        let mut compiled = self.lock();
-        if compiled.len() < MAX_MATCHERS {
-            compiled.insert(key, Arc::clone(&matcher));
-        }
-        Ok(matcher)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<(Vec<String>, Syntax), Arc<Matcher>>> {
-        self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
