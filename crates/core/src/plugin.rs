@@ -62,6 +62,18 @@ pub struct PluginInfo {
     pub environment: Option<EnvironmentInfo>,
 }
 
+impl PluginInfo {
+    /// A plugin of this process that answers `hooks`.
+    #[must_use]
+    pub fn in_process<H: Into<String>>(hooks: impl IntoIterator<Item = H>) -> Self {
+        Self {
+            kind: "in-process",
+            hooks: hooks.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+}
+
 /// The environment of a Python plugin.
 #[derive(Debug, Clone, Serialize)]
 pub struct EnvironmentInfo {

@@ -2,8 +2,7 @@
 //!
 //! `cargo run -p hookgate --example embed [hookgate.yaml]`
 
-use std::path::Path;
-use std::sync::Arc;
+use std::{error::Error, sync::Arc};
 
 use futures::future::BoxFuture;
 use hookgate::config::Config;
@@ -14,54 +13,40 @@ struct ReadOnly;
 
 impl Plugin for ReadOnly {
     fn describe(&self) -> PluginInfo {
-        let hooks = vec!["tool_pre_invoke".into()];
-        PluginInfo {
-            kind: "in-process",
-            hooks,
-            ..PluginInfo::default()
-        }
+        PluginInfo::in_process(["tool_pre_invoke"])
     }
 
     fn call(&self, call: HookCall) -> BoxFuture<'_, Result<Answer, Fault>> {
-        let reads = call
-            .subject
-            .as_deref()
-            .is_some_and(|tool| tool.starts_with("get_"));
-        let violation = Violation::new("READ_ONLY", "this tool may change something");
-        let draft = call.draft();
         Box::pin(async move {
-            Ok(if reads {
-                draft.allow()
-            } else {
-                draft.deny(violation)
-            })
+            match call.subject.as_deref() {
+                Some(tool) if tool.starts_with("get_") => Ok(call.draft().allow()),
+                _ => Ok(call
+                    .draft()
+                    .deny(Violation::new("READ_ONLY", "it may change something"))),
+            }
         })
     }
 }
 
-/// What an engine with `file` and [`ReadOnly`] makes of a payload.
-pub async fn ask(
-    file: Option<&Path>,
-    payload: &str,
-) -> Result<Outcome, Box<dyn std::error::Error>> {
-    let config = file.map_or_else(|| Ok(Config::default()), Config::load)?;
-    let engine = hookgate::engine(config)?
-        .plugin("read-only", Arc::new(ReadOnly))
-        .build()
-        .await?;
-    let outcome = engine
+/// What an engine with the plugins of `config` and [`ReadOnly`] makes of a payload.
+pub async fn ask(config: Config, payload: &str) -> Result<Outcome, Box<dyn Error>> {
+    let builder = hookgate::engine(config)?.plugin("read-only", Arc::new(ReadOnly));
+    let engine = builder.build().await?;
+    Ok(engine
         .invoke("tool_pre_invoke", payload, &Request::default())
-        .await?;
-    engine.shutdown().await;
-    Ok(outcome)
+        .await?)
 }
 
 #[tokio::main]
 #[allow(dead_code, reason = "the test of this example calls `ask`")]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> Result<(), Box<dyn Error>> {
     let file = std::env::args_os().nth(1);
-    let payload = r#"{"name": "drop_table", "args": {"table": "users"}}"#;
-    let outcome = ask(file.as_deref().map(Path::new), payload).await?;
+    let config = file.map_or_else(|| Ok(Config::default()), |file| Config::load(file.as_ref()))?;
+    let outcome = ask(
+        config,
+        r#"{"name": "drop_table", "args": {"table": "users"}}"#,
+    )
+    .await?;
     println!("{}", serde_json::to_string_pretty(&outcome)?);
     Ok(())
 }

@@ -6,11 +6,12 @@ mod embed;
 use std::fs;
 
 use hookgate::Decision;
+use hookgate::config::Config;
 use hookgate_vectors::guests;
 
 #[tokio::test]
 async fn alone_it_denies_what_does_not_read() {
-    let outcome = embed::ask(None, r#"{"name": "drop_table", "args": {}}"#)
+    let outcome = embed::ask(Config::default(), r#"{"name": "drop_table", "args": {}}"#)
         .await
         .unwrap();
     assert_eq!(outcome.decision, Decision::Deny);
@@ -25,7 +26,7 @@ async fn alone_it_denies_what_does_not_read() {
 #[tokio::test]
 async fn alone_it_lets_reading_tools_pass() {
     let payload = r#"{"name": "get_user", "args": {"id": 1.10}}"#;
-    let outcome = embed::ask(None, payload).await.unwrap();
+    let outcome = embed::ask(Config::default(), payload).await.unwrap();
     assert_eq!(outcome.decision, Decision::Allow);
     assert_eq!(outcome.payload.unwrap().as_str(), payload);
 }
@@ -42,7 +43,7 @@ async fn with_a_file_its_plugins_answer_too() {
     fs::write(&file, text).unwrap();
 
     let outcome = embed::ask(
-        Some(&file),
+        Config::load(&file).unwrap(),
         r#"{"name": "get_user", "args": {"q": "a secret"}}"#,
     )
     .await
@@ -54,21 +55,10 @@ async fn with_a_file_its_plugins_answer_too() {
     );
 
     let outcome = embed::ask(
-        Some(&file),
+        Config::load(&file).unwrap(),
         r#"{"name": "get_user", "args": {"q": "the news"}}"#,
     )
     .await
     .unwrap();
     assert_eq!(outcome.decision, Decision::Allow);
-}
-
-#[tokio::test]
-async fn a_file_that_is_not_there_is_an_error_with_its_name() {
-    let error = embed::ask(Some("missing.yaml".as_ref()), "{}")
-        .await
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "error: the configuration cannot be read: no such file or folder\n  --> missing.yaml:1:1"
-    );
 }

@@ -85,7 +85,8 @@ fn equal_outcomes_are_counted_and_everything_is_shown() {
         "\nwasm  deny-list-rust.wasm  deny     DENY_WORD  'sudo' at /args/command\n",
         "\nthey agree\n",
         "\none denial in full\n{\n  \"decision\": \"deny\",\n",
-        "\nrecords: records.jsonl\nnext: hookgate call --config hookgate.yaml tool_pre_invoke '{",
+        "\nrecords: records.jsonl\nnext: ",
+        "hookgate call --config hookgate.yaml tool_pre_invoke '{",
     ];
     let mut rest = ended.stdout.as_str();
     for part in parts {

@@ -102,10 +102,14 @@ impl Report {
             ]);
         }
         let (records, config) = (self.records.display(), self.config.display());
+        // As it was called: it need not be on the PATH.
+        let program = std::env::args()
+            .next()
+            .unwrap_or_else(|| "hookgate".to_owned());
         lines.push(String::new());
         lines.push(format!("records: {records}"));
         lines.push(format!(
-            "next: hookgate call --config {config} tool_pre_invoke '{{\"name\": \"search\", \"args\": {{\"q\": \"mail ann@example.org\"}}}}'"
+            "next: {program} call --config {config} tool_pre_invoke '{{\"name\": \"search\", \"args\": {{\"q\": \"mail ann@example.org\"}}}}'"
         ));
         Ok(lines.join("\n") + "\n")
     }
