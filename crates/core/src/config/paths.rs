@@ -13,7 +13,6 @@ use super::yaml::Node;
 pub(super) enum Target {
     File,
     Folder,
-    Either,
 }
 
 /// How the paths of one entry are read.

@@ -1,7 +1,5 @@
 //! What an entry grants its plugin.
 
-use std::path::Path;
-
 use super::keys::{Keys, choices_hint};
 use super::paths::{Paths, Target};
 use super::read::{choice, list, string, words};
@@ -39,9 +37,14 @@ pub(super) fn read(
     let Some(fields) = node.and_then(|node| Keys::PERMISSIONS.read(node, findings)) else {
         return permissions;
     };
-    if let Some(node) = fields.get("files") {
+    if let Some(node) = fields.get("files").filter(|_| is_wasm == Some(false)) {
+        // Accepted now, it would say that there is a bound where there is none.
+        let message = "not supported yet: permissions.files of a Python plugin".into();
+        let hint = "leave it out: Python plugins are not confined, they read and write what hookgate itself may";
+        findings.error(&node.used, message, Some(hint.into()));
+    } else if let Some(node) = fields.get("files") {
         for item in list(node, "permissions.files", "grants", findings).unwrap_or_default() {
-            if let Some(grant) = file_grant(item, is_wasm, paths, &permissions.files, findings) {
+            if let Some(grant) = file_grant(item, paths, &permissions.files, findings) {
                 permissions.files.push(grant);
             }
         }
@@ -95,21 +98,15 @@ fn data(node: &Node, findings: &mut Findings) -> DataGrants {
 
 fn file_grant(
     node: &Node,
-    is_wasm: Option<bool>,
     paths: Paths,
     earlier: &[FileGrant],
     findings: &mut Findings,
 ) -> Option<FileGrant> {
     const ACCESS: [(&str, Access); 2] = [("read", Access::Read), ("read_write", Access::ReadWrite)];
     let fields = Keys::FILE_GRANT.read(node, findings)?;
-    // The sandbox of a component knows folders only; Landlock takes files too.
-    let to = if is_wasm == Some(true) {
-        Target::Folder
-    } else {
-        Target::Either
-    };
     let host = match fields.get("host") {
-        Some(host) => paths.read(host, "permissions.files.host", to, findings),
+        // The sandbox of a component knows folders only.
+        Some(host) => paths.read(host, "permissions.files.host", Target::Folder, findings),
         None => {
             let hint = "write {host: ./data, guest: /data, access: read}";
             findings.error(
@@ -124,10 +121,9 @@ fn file_grant(
         Some(access) => choice(access, "permissions.files.access", &ACCESS, &[], findings),
         None => Some(Access::Read),
     };
-    let guest = match (fields.get("guest"), is_wasm) {
-        (Some(guest), Some(true) | None) => guest_path(guest, findings),
-        (Some(guest), Some(false)) => same_path(guest, host.as_deref(), paths, findings),
-        (None, Some(true)) => {
+    let guest = match fields.get("guest") {
+        Some(guest) => guest_path(guest, findings),
+        None => {
             let hint = "write the path the plugin sees, for example guest: /data";
             findings.error(
                 &node.at,
@@ -136,9 +132,6 @@ fn file_grant(
             );
             None
         }
-        (None, _) => host
-            .as_ref()
-            .map(|host| host.to_string_lossy().into_owned()),
     };
     let (host, guest, access) = (host?, guest?, access?);
     if earlier.iter().any(|grant| grant.guest == guest) {
@@ -175,24 +168,4 @@ fn guest_path(node: &Node, findings: &mut Findings) -> Option<String> {
     }
     let steps: Vec<_> = steps().filter(|step| !step.is_empty()).collect();
     Some(format!("/{}", steps.join("/")))
-}
-
-/// A Python plugin runs in the host's own file system, so its paths cannot have other names.
-fn same_path(
-    node: &Node,
-    host: Option<&Path>,
-    paths: Paths,
-    findings: &mut Findings,
-) -> Option<String> {
-    let text = string(node, "permissions.files.guest", findings)?;
-    let host = host?;
-    if paths.base_dir.join(text) == host {
-        return Some(host.to_string_lossy().into_owned());
-    }
-    let message = format!(
-        "permissions.files.guest: a Python plugin sees the host's paths, not {}",
-        shown(text)
-    );
-    findings.error(&node.at, message, Some("remove guest".into()));
-    None
 }

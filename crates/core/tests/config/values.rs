@@ -95,7 +95,7 @@ fn every_key_gives_its_value() {
          requirements_file: requirements.txt\n  import_paths: [plugins, .]\n  workdir: data\n  \
          hooks: [custom.hook-1]\n  mode: sequential\n  priority: -7\n  on_error: disable\n  \
          limits: {timeout: 1m 30s, memory: 1GiB, concurrency: 65536}\n  \
-         permissions: {files: [{host: gate.wasm, access: read_write}]}\n  \
+         permissions: {env: [API_BASE]}\n  \
          description: what it does\n  author: somebody\n  version: 1.10\n  tags: [pii, demo]\n",
     )
     .unwrap();
@@ -125,16 +125,7 @@ fn every_key_gives_its_value() {
             concurrency: 65_536
         }
     );
-    let host = base.join("gate.wasm");
-    let guest = host.display().to_string();
-    assert_eq!(
-        spec.permissions.files,
-        [FileGrant {
-            host,
-            guest,
-            access: Access::ReadWrite
-        }]
-    );
+    assert_eq!(spec.permissions.env, ["API_BASE"]);
     assert!(!spec.permissions.data.read_headers);
     assert_eq!(spec.about.description.as_deref(), Some("what it does"));
     assert_eq!(spec.about.author.as_deref(), Some("somebody"));
