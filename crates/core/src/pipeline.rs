@@ -51,6 +51,7 @@ pub(crate) async fn run(entries: &[Arc<Entry>], question: Question<'_>) -> Concl
         subject,
         payload: question.payload.clone(),
         question,
+        bare: None,
         edited: false,
         violation: None,
         approvals: Vec::new(),
@@ -76,6 +77,8 @@ struct Run<'a> {
     shape: Shape,
     subject: Option<Arc<str>>,
     payload: Document,
+    /// The payload without headers, once somebody was lent it.
+    bare: Option<Document>,
     edited: bool,
     violation: Option<Violation>,
     approvals: Vec<ApprovalRequest>,
@@ -114,7 +117,7 @@ impl Run<'_> {
     }
 
     /// What this plugin is asked: the payload as it is now, without what it has no grant for.
-    fn call(&self, entry: &Entry, started: Instant) -> HookCall {
+    fn call(&mut self, entry: &Entry, started: Instant) -> HookCall {
         let payload = self.lent(entry);
         // What the plugin does not see counts all the same.
         let hidden = self.payload.size().saturating_sub(payload.size());
@@ -136,11 +139,15 @@ impl Run<'_> {
         }
     }
 
-    fn lent(&self, entry: &Entry) -> Document {
+    fn lent(&mut self, entry: &Entry) -> Document {
         if entry.sees_headers() {
             return self.payload.clone();
         }
-        without_headers(&self.payload)
+        // Looked for once a payload, not once a plugin.
+        let bare = self
+            .bare
+            .get_or_insert_with(|| without_headers(&self.payload));
+        bare.clone()
     }
 
     fn merge(&mut self, entry: &Entry, answer: Answer, record: &mut PluginRecord) {
@@ -175,6 +182,7 @@ impl Run<'_> {
         }
         if !answer.edits.is_empty() {
             self.payload = answer.edits.apply_to(&self.payload);
+            self.bare = None;
             self.edited = true;
         }
     }
