@@ -172,9 +172,18 @@ impl PythonHost {
             Launch::new(&spec, &class, executable, boot, supervision).map_err(|error| {
                 LoadError::new(format!("no scratch folder for the plugin: {error}"))
             })?;
-        let worker = Worker::start(&launch)
-            .await
-            .map_err(|error| error.load_error(class.name))?;
+        let worker = Worker::start(&launch).await.map_err(|error| {
+            let load_error = error.load_error(class.name);
+            match &environment {
+                // It was complete when it was built, but packages may have gone since.
+                Some((found, "Valid")) if error.is_of_framework() => load_error.hint(format!(
+                    "let `requirements` name cpex==0.1.4, or no framework at all; \
+                     if they do, remove {}, and it is built anew",
+                    found.path.display()
+                )),
+                _ => load_error,
+            }
+        })?;
         let ready = worker.ready();
         let environment = environment.map(|(environment, verdict)| EnvironmentInfo {
             verdict,

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use futures::FutureExt as _;
+use hookgate_core::Host as _;
 use hookgate_core::config::{PluginKind, PluginSpec};
 use hookgate_python::{
     Environment, EnvironmentEvent, EnvironmentVerdict, Installer, PythonHost, PythonHostOptions,
@@ -373,4 +374,22 @@ async fn a_store_that_everybody_may_write_to_is_refused() {
             rig.options.store.display()
         )
     );
+}
+
+#[tokio::test]
+async fn packages_that_went_from_an_environment_are_told_from_missing_requirements() {
+    let rig = Rig::new();
+    // The wheel's cpex has no framework in it: what is left after a clean-up in the wrong folder.
+    let mut hints = Vec::new();
+    for _ in 0..2 {
+        let error = rig.host().load(rig.spec("p")).await.err();
+        hints.push(error.expect("no framework").hint.expect("a hint"));
+    }
+    let named = "let `requirements` name cpex==0.1.4, or no framework at all";
+    let path = rig.stored().remove(0);
+    let removed = format!(
+        "{named}; if they do, remove {}, and it is built anew",
+        path.display()
+    );
+    assert_eq!(hints, [named.to_owned(), removed]);
 }

@@ -76,6 +76,11 @@ impl StartError {
         }
     }
 
+    /// Whether the framework itself could not be imported.
+    pub(crate) fn is_of_framework(&self) -> bool {
+        matches!(self, Self::Failed(failed) if failed.stage == "framework")
+    }
+
     /// The same for whoever loads the plugin.
     pub(crate) fn load_error(&self, class: &str) -> LoadError {
         let mut error = LoadError::new(format!("the class cannot be loaded: {class}: {self}"));
@@ -109,6 +114,9 @@ impl StartError {
         if let Some((_, hint)) = failed.message.split_once("\nhint: ") {
             return Some(hint.trim().to_owned());
         }
+        if failed.stage == "framework" {
+            return Some("let `requirements` name cpex==0.1.4, or no framework at all".into());
+        }
         if let Some(module) = missing_module(&failed.message) {
             return Some(format!(
                 "add the package that brings `{module}` to `requirements`, or its folder to `import_paths`"
@@ -117,9 +125,6 @@ impl StartError {
         match failed.stage.as_str() {
             "class" => {
                 Some("name a class that the module has: `kind: package.module.Class`".into())
-            }
-            "framework" => {
-                Some("let `requirements` name cpex==0.1.4, or no framework at all".into())
             }
             "config" => Some("see the message for the key of the entry that does not fit".into()),
             "initialize" => Some("see the traceback; what the class reads is its `config:`".into()),

@@ -88,8 +88,11 @@ class Calls:
             answer = fault(call.id, "unsupported", error, message=str(error))
         except (SystemExit, KeyboardInterrupt) as error:
             answer = fault(call.id, "exit", error)
-        except GeneratorExit:
-            raise
+        except GeneratorExit as error:
+            if not self._loop.is_running():
+                # Not the plugin's: the interpreter ends, and closes what is left.
+                raise
+            answer = fault(call.id, "plugin_error", error)
         except BaseException as error:  # noqa: BLE001  whatever a plugin raises is a fault of this call only
             answer = fault(call.id, "plugin_error", error)
         del self._running[call.id]

@@ -81,7 +81,7 @@ def describe(error):
     """`Type: message` of an exception, as text that can be sent."""
     try:
         message = str(error)
-    except Exception as second:  # noqa: BLE001  a plugin's __str__ may raise
+    except BaseException as second:  # noqa: BLE001  a plugin's __str__ may raise anything
         message = f"(no message, __str__ raised {type(second).__name__})"
     text = f"{type(error).__name__}: {message}" if message else type(error).__name__
     return sendable(text, MESSAGE_CHARS)
@@ -91,7 +91,7 @@ def traceback_of(error):
     """The traceback of an exception as text, with its middle cut if it is long."""
     try:
         text = "".join(tracebacks.format_exception(error))
-    except Exception as second:  # noqa: BLE001
+    except BaseException as second:  # noqa: BLE001
         text = f"(no traceback, formatting raised {type(second).__name__})"
     return sendable(text, TRACEBACK_CHARS)
 

@@ -4,8 +4,11 @@ import asyncio
 import gc
 import os
 import platform
+import select
 import signal
 import sys
+import threading
+import time
 
 from hookgate_worker import frames, log_output
 from hookgate_worker.log_output import log
@@ -15,6 +18,8 @@ PROTOCOL = 2
 INT_DIGITS = 100_000
 # What the plugin's own tasks get for their clean-up after shutdown().
 TIDY_S = 1.0
+# What shutdown() gets once the host has gone without a word; as long as the host itself would give it.
+ORPHAN_S = 5.0
 
 EXIT_OK, EXIT_FAILED, EXIT_PROTOCOL = 0, 1, 2
 
@@ -32,6 +37,8 @@ class Worker:
         self._calls = None
         self._ending = None
         self._exit_code = None
+        # Whether the host went without asking for the end.
+        self.orphaned = False
 
     def run(self):
         """Runs until the host or the pipe ends it; gives the exit code."""
@@ -129,6 +136,7 @@ class Worker:
     def _end(self, bye):
         """Begins an orderly end, once."""
         if self._ending is None:
+            self.orphaned = not bye
             self._loop.remove_reader(self._read_fd)
             self._ending = self._loop.create_task(self._leave(bye))
 
@@ -176,13 +184,35 @@ class Worker:
             log.error("the plugin's tasks did not end in order: %s", log_output.describe(error))
 
 
+def _watch_host(read_fd, sleep=time.sleep):
+    """Waits for the host to go, then ends the process group if the loop has not: a plugin may block it for ever."""
+    hung_up = select.poll()
+    hung_up.register(read_fd, 0)
+    # Anything else means that the plugin closed the descriptor, and then the host ends the worker.
+    if any(event & select.POLLHUP for _, event in hung_up.poll()):
+        sleep(ORPHAN_S)
+        _end_group()
+
+
+def _end_group(kill=os.kill, killpg=os.killpg, group=os.getpgrp(), own=os.getpid()):
+    """Ends this process and its children, as the host does; names are bound before a plugin can patch them."""
+    if group == own:
+        killpg(group, signal.SIGKILL)
+    kill(own, signal.SIGKILL)
+
+
 def main(read_fd, write_fd):
     """Serves the host on two descriptors; gives the exit code."""
     log_output.install()
+    threading.Thread(target=_watch_host, args=(read_fd,), name="hookgate-host", daemon=True).start()
     sys.set_int_max_str_digits(INT_DIGITS)
     # A key press in the host's terminal reaches the whole process group; the host decides when a worker ends.
     # A handler, unlike ignoring, is not inherited by child processes.
     signal.signal(signal.SIGINT, lambda *_: None)
-    exit_code = Worker(read_fd, write_fd).run()
+    worker = Worker(read_fd, write_fd)
+    exit_code = worker.run()
     log_output.flush()
+    if worker.orphaned:
+        # Nobody is left to end what the plugin started, or to kill a worker that a thread of it holds.
+        _end_group()
     return exit_code

@@ -52,9 +52,12 @@ def of_result(result, hook, payload, sent_again):
             if not isinstance(value, dict):
                 raise ResultError(f"{name} is {type(value).__name__}, a dict or None is possible")
             members[member] = whole(value)
+            if member == "headers":
+                _check_headers(members[member], name)
     if delay := getattr(result, "retry_delay_ms", None):
         if type(delay) is not int:
             raise ResultError(f"retry_delay_ms is {type(delay).__name__}, a number of milliseconds is possible")
+        _check_range(delay, "retry_delay_ms", 0, 2**63)
         members["retry_after_ms"] = delay
     if getattr(result, "modified_extensions", None) is not None:
         members["refused"] = REFUSED_EXTENSIONS
@@ -94,7 +97,7 @@ def _violation(violation):
             violation = PluginViolation.model_validate(violation, from_attributes=True)
         except ValidationError as error:
             raise ResultError(f"the violation is {type(violation).__name__}, not a PluginViolation: {error}") from None
-    return {
+    told = {
         "code": whole(violation.code),
         "reason": whole(violation.reason),
         "description": whole(violation.description),
@@ -103,6 +106,27 @@ def _violation(violation):
         "http_status_code": violation.http_status_code,
         "http_headers": whole(violation.http_headers or {}),
     }
+    # A violation may have been made or changed without validation.
+    for name in ("code", "reason", "description"):
+        if not isinstance(told[name], str):
+            raise ResultError(f"the violation's {name} is {type(told[name]).__name__}, text is possible")
+    if not isinstance(told["details"], dict):
+        raise ResultError(f"the violation's details are {type(told['details']).__name__}, a dict is possible")
+    _check_headers(told["http_headers"], "the violation's http_headers")
+    _check_range(told["mcp_error_code"], "the violation's mcp_error_code", -(2**31), 2**31)
+    _check_range(told["http_status_code"], "the violation's http_status_code", 0, 2**16)
+    return told
+
+
+def _check_headers(headers, name):
+    if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
+        raise ResultError(f"{name} is not a dict of text, which alone is possible")
+
+
+def _check_range(number, name, low, end):
+    if number is None or (isinstance(number, int) and type(number) is not bool and low <= number < end):
+        return
+    raise ResultError(f"{name} is not an integer from {low} to {end - 1}, which alone is possible")
 
 
 def _note_change_in_place(hook, payload, sent_again):

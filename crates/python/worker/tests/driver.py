@@ -46,6 +46,7 @@ class WorkerProcess:
             stdout=from_worker_write,
             stderr=subprocess.PIPE if stderr is None else stderr,
             env={"PATH": os.environ.get("PATH", "")},
+            process_group=0,
         )
         os.close(to_worker_read)
         os.close(from_worker_write)
@@ -89,6 +90,10 @@ class WorkerProcess:
         """The log of a worker that has ended."""
         self._log_reader.join(PATIENCE_S)
         return self._log.decode(errors="replace")
+
+    def is_heard(self):
+        """Whether a process still holds the other end of the log."""
+        return self._log_reader.is_alive()
 
     def send_body(self, body):
         """Sends bytes as one frame."""

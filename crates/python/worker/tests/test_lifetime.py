@@ -198,17 +198,34 @@ class Life(unittest.TestCase):
         self.assertEqual(self.worker.process.wait(PATIENCE_S), 0)
 
     def test_end_of_the_pipe_shuts_down(self):
+        self.leave_alone()
+        self.assertRegex(self.worker.whole_log(), "(?s)shutting down .*done")
+
+    def test_end_of_the_pipe_ends_children_and_threads(self):
+        for name in ("child", "thread"):
+            self.assertEqual(self.worker.call("tool_pre_invoke", {"name": name})["verdict"], "allow")
+        self.leave_alone()
+        # The log's pipe is open for as long as the child lives.
+        self.worker.whole_log()
+        self.assertFalse(self.worker.is_heard())
+
+    def test_end_of_the_pipe_ends_a_plugin_that_blocks(self):
+        self.worker.post("tool_pre_invoke", {"name": "block"})
+        self.worker.log_with("blocking")
+        self.leave_alone()
+
+    def leave_alone(self):
+        """What the worker sees when its host is killed."""
         os.close(self.worker.write_fd)
         self.worker.write_fd = None
         self.assertIsNone(self.worker.receive())
-        self.assertEqual(self.worker.process.wait(PATIENCE_S), 0)
-        self.assertRegex(self.worker.whole_log(), "(?s)shutting down .*done")
+        self.assertEqual(self.worker.process.wait(PATIENCE_S), -signal.SIGKILL)
 
     def test_host_that_no_longer_reads(self):
         os.close(self.worker.read_fd)
         self.worker.read_fd = None
         self.worker.post("tool_pre_invoke", {"name": "allow"})
-        self.assertEqual(self.worker.process.wait(PATIENCE_S), 0)
+        self.assertEqual(self.worker.process.wait(PATIENCE_S), -signal.SIGKILL)
         self.assertRegex(self.worker.whole_log(), "(?s)shutting down .*done")
 
 

@@ -181,6 +181,17 @@ class Results(unittest.TestCase):
     def test_raise_what_cannot_be_shown(self):
         self.assert_fault(self.call("raise_badly"), "plugin_error", "Badly: (no message")
 
+        self.assert_fault(self.call("raise_worse"), "plugin_error", "Worse: (no message, __str__ raised Worse)")
+
+    def test_raise_generator_exit(self):
+        self.assert_fault(self.call("raise_generator_exit"), "plugin_error", "GeneratorExit")
+        self.assertEqual(self.call("allow"), BARE)
+
+    def test_results_that_nothing_has_checked(self):
+        for what in ("header", "retry", "code", "details", "status", "error code", "violation header"):
+            with self.subTest(what=what):
+                self.assert_fault(self.call("unchecked", {"what": what}), "plugin_error", "ResultError: ")
+
     def test_raise_cancelled_without_a_cancel(self):
         self.assert_fault(self.call("raise_cancelled"), "plugin_error", "CancelledError: mine")
 

@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import subprocess
 import sys
+import threading
 
 from cpex.framework import Plugin, PluginResult
 
@@ -72,7 +74,15 @@ class Lives(Plugin):
         print("done")
 
     async def tool_pre_invoke(self, payload, context):
-        """Hangs, or lets a task of its own leave the process."""
+        """Hangs, blocks the loop, starts what outlives it, or lets a task of its own leave the process."""
+        if payload.name == "block":
+            print("blocking")
+            threading.Event().wait()
+        if payload.name == "child":
+            code = "import threading; threading.Event().wait()"
+            subprocess.Popen([sys.executable, "-I", "-S", "-c", code])
+        if payload.name == "thread":
+            threading.Thread(target=threading.Event().wait).start()
         if payload.name == "hang":
             await asyncio.Event().wait()
         if payload.name == "leave":

@@ -27,6 +27,13 @@ class Badly(Exception):
         raise RuntimeError("no text")
 
 
+class Worse(BaseException):
+    """No Exception, and raised again by whoever wants to show it."""
+
+    def __str__(self):
+        raise Worse
+
+
 def violation(**changes):
     """A violation with every field set."""
     given = {
@@ -147,12 +154,39 @@ class Probe(Plugin):
         update = {"args": {**payload.args, "value": values[payload.args["what"]]}}
         return PluginResult(modified_payload=payload.model_copy(update=update))
 
+    async def do_unchecked(self, payload, context):
+        """Results made without validation."""
+        said = {"code": "C", "reason": "r", "description": "d"}
+        match payload.args["what"]:
+            case "header":
+                return PluginResult.model_construct(continue_processing=True, http_headers={"a": 5})
+            case "retry":
+                return PluginResult.model_construct(continue_processing=True, retry_delay_ms=-5)
+            case "code":
+                said["code"] = 7
+            case "details":
+                said["details"] = ["x"]
+            case "status":
+                said["http_status_code"] = "429"
+            case "error code":
+                said["mcp_error_code"] = 2**40
+            case "violation header":
+                said["http_headers"] = {"a": None}
+        bad = PluginViolation.model_construct(**{**dict.fromkeys(PluginViolation.model_fields), **said})
+        return PluginResult.model_construct(continue_processing=False, violation=bad)
+
     async def do_raise(self, payload, context):
         context.state["lost"] = 1
         raise ValueError("boom")
 
     async def do_raise_badly(self, payload, context):
         raise Badly
+
+    async def do_raise_worse(self, payload, context):
+        raise Worse
+
+    async def do_raise_generator_exit(self, payload, context):
+        raise GeneratorExit
 
     async def do_raise_cancelled(self, payload, context):
         raise asyncio.CancelledError("mine")
