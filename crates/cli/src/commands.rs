@@ -34,6 +34,8 @@ pub enum Status {
     Failed,
     /// Some of the input could not be read; the rest was done.
     Unread,
+    /// A signal asked for the end. Plugins have been ended, what was answered has been written.
+    Interrupted,
 }
 
 impl From<Status> for ExitCode {
@@ -43,6 +45,8 @@ impl From<Status> for ExitCode {
             Status::Done => Self::from(0),
             Status::Failed => Self::from(1),
             Status::Unread => Self::from(3),
+            // What shells report for a program that SIGINT ended.
+            Status::Interrupted => Self::from(130),
         }
     }
 }

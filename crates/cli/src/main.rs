@@ -18,12 +18,31 @@ mod terminal;
 mod units;
 
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser as _;
+use tokio::sync::Notify;
 
 use arguments::Arguments;
 use setup::SetupError;
 use terminal::Terminal;
+
+/// Told of the first SIGINT, SIGTERM or SIGHUP; the second ends the process on the spot.
+fn stop_signal() -> Arc<Notify> {
+    let stop = Arc::new(Notify::new());
+    let (told, asked) = (Arc::clone(&stop), AtomicBool::new(false));
+    let installed = ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        told.notify_one();
+    });
+    if let Err(error) = installed {
+        tracing::warn!("signals will end hookgate at once: {error}");
+    }
+    stop
+}
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -42,7 +61,21 @@ fn main() -> ExitCode {
             return commands::Status::Failed.into();
         }
     };
-    match runtime.block_on(commands::execute(arguments, &terminal)) {
+    let stop = stop_signal();
+    let ended = runtime.block_on(async {
+        tokio::select! {
+            ended = commands::execute(arguments, &terminal) => ended,
+            // Dropping the command ends its plugins and flushes what it has written.
+            () = stop.notified() => Ok(commands::Status::Interrupted),
+        }
+    });
+    // A read of stdin that nobody waits for any more may never end.
+    runtime.shutdown_background();
+    match ended {
+        Ok(status @ commands::Status::Interrupted) => {
+            terminal.say("interrupted: the plugins have been ended");
+            status.into()
+        }
         Ok(status) => status.into(),
         Err(error) => {
             match error.downcast_ref::<SetupError>() {

@@ -1,16 +1,19 @@
 //! [`Request`]: one caller's journey through several hooks, and [`RequestView`], what a plugin sees of it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Json;
 
 /// Who calls, as the front door tells with every call. Only state is carried from hook to hook;
 /// identity is taken from each call anew.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, remote = "Self")]
 pub struct Request {
     /// Ties the hooks of one request together; without it the call is a request of its own.
     pub id: Option<String>,
@@ -30,6 +33,33 @@ pub struct Request {
     pub metadata: Option<Json>,
     /// JSON object of typed side-channel slots.
     pub extensions: Option<Json>,
+}
+
+/// A derived struct would also take an array of its fields in order, and `[]` for an empty request.
+impl<'de> Deserialize<'de> for Request {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+
+        impl<'de> Visitor<'de> for Object {
+            type Value = Request;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Request, A::Error> {
+                Request::deserialize(MapAccessDeserializer::new(members))
+            }
+        }
+
+        deserializer.deserialize_map(Object)
+    }
+}
+
+impl Serialize for Request {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
 }
 
 impl Request {

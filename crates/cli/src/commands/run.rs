@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal as _, Read, Write};
 use std::num::NonZeroUsize;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -56,6 +57,7 @@ pub async fn run(
 ) -> anyhow::Result<Status> {
     let config = setup::config(&arguments.config.config)?;
     let input = Input::open(&arguments.input)?;
+    distinct(&arguments)?;
     let output = Output::open(arguments.output.as_deref())?;
     let summary_file = arguments.summary.as_deref().map(create).transpose()?;
     let records = Arc::new(Records::open(arguments.records.as_deref())?);
@@ -106,6 +108,57 @@ pub async fn run(
         "error: {unread} of {calls} lines could not be read"
     ));
     Ok(Status::Unread)
+}
+
+/// No file may have two parts to play: an output that is the input would empty it before it is read.
+fn distinct(arguments: &RunArguments) -> anyhow::Result<()> {
+    let roles = [
+        ("the input", Some(&arguments.input)),
+        ("the configuration", Some(&arguments.config.config)),
+        ("--output", arguments.output.as_ref()),
+        ("--records", arguments.records.as_ref()),
+        ("--summary", arguments.summary.as_ref()),
+    ];
+    let mut seen: Vec<(&str, FileId)> = Vec::new();
+    for (role, path) in roles {
+        let Some(id) = path.and_then(|path| file_id(path)) else {
+            continue;
+        };
+        if let Some((other, _)) = seen.iter().find(|(_, there)| *there == id) {
+            let path = path.map(|path| path.display().to_string());
+            anyhow::bail!(
+                "{other} and {role} are one file: {}\n  hint: name another file for {role}",
+                path.unwrap_or_default()
+            );
+        }
+        seen.push((role, id));
+    }
+    Ok(())
+}
+
+/// What makes two paths one file: device and inode, or the name where nothing is there yet.
+#[derive(PartialEq)]
+enum FileId {
+    There(u64, u64),
+    Named(PathBuf),
+}
+
+/// None for what is no file of its own, such as a terminal or a pipe.
+fn file_id(path: &Path) -> Option<FileId> {
+    match std::fs::metadata(path) {
+        Ok(there) => there
+            .is_file()
+            .then(|| FileId::There(there.dev(), there.ino())),
+        Err(_) => {
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty())
+                .unwrap_or(Path::new("."));
+            Some(FileId::Named(
+                folder.canonicalize().ok()?.join(path.file_name()?),
+            ))
+        }
+    }
 }
 
 fn create(path: &Path) -> anyhow::Result<File> {

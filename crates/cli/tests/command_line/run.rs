@@ -360,3 +360,66 @@ fn an_output_that_takes_no_more_is_named_and_1() {
         );
     }
 }
+
+#[test]
+fn no_file_has_two_parts_to_play() {
+    let folder = Folder::with_config(&deny_list());
+    folder.write("calls.jsonl", call("a", "news"));
+    for (arguments, message) in [
+        (
+            &["run", "calls.jsonl", "-o", "calls.jsonl"][..],
+            "error: the input and --output are one file: calls.jsonl\n  hint: name another file for --output\n",
+        ),
+        (
+            &["run", "calls.jsonl", "--summary", "./hookgate.yaml"],
+            "error: the configuration and --summary are one file: ./hookgate.yaml\n  hint: name another file for --summary\n",
+        ),
+        (
+            &["run", "calls.jsonl", "-o", "new", "--records", "./new"],
+            "error: --output and --records are one file: ./new\n  hint: name another file for --records\n",
+        ),
+    ] {
+        let ended = folder.run(arguments);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), message));
+    }
+    assert_eq!(folder.read("calls.jsonl"), call("a", "news"));
+}
+
+#[test]
+fn a_signal_ends_it_in_order() {
+    let folder = Folder::with_config(&deny_list());
+    let mut child = folder.command(&["run"]).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    writeln!(stdin, "{}", call("a", "a secret")).unwrap();
+    let mut answer = String::new();
+    stdout.read_line(&mut answer).unwrap();
+    assert!(answer.contains(r#""decision":"deny""#), "{answer}");
+    // Its input is still open: only the signal can end it.
+    let killed = std::process::Command::new("kill")
+        .args(["-TERM", &child.id().to_string()])
+        .status();
+    assert!(killed.unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    drop(stdin);
+    assert_eq!(ended.status.code(), Some(130));
+    let stderr = String::from_utf8(ended.stderr).unwrap();
+    assert!(
+        stderr.ends_with("interrupted: the plugins have been ended\n"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn a_request_is_an_object() {
+    let folder = Folder::with_config(&deny_list());
+    let line = r#"{"hook": "tool_pre_invoke", "payload": {"name": "n"}, "request": []}"#;
+    let ended = folder.run_with(&["run"], line);
+    assert_eq!(ended.code, Some(3));
+    assert_eq!(
+        ended.lines()[0]["error"]["code"],
+        "invalid_line",
+        "{}",
+        ended.stdout
+    );
+}

@@ -18,11 +18,31 @@ pub(super) fn read(node: &Node, findings: &mut Findings) -> Json {
     json(node, findings).map_or_else(Json::object, |value| Json::from_value(&value))
 }
 
+/// Whether a text holds a Jinja reference to the environment, as legacy configurations write it.
+fn names_environment(text: &str) -> bool {
+    text.split("{{").skip(1).any(|inside| {
+        let name = inside.trim_start().strip_prefix("env");
+        name.is_some_and(|rest| rest.starts_with(['.', '[']))
+    })
+}
+
 fn json(node: &Node, findings: &mut Findings) -> Option<JsonValue> {
     Some(match &node.value {
         Value::Null => JsonValue::Null,
         Value::Bool(value) => JsonValue::Bool(*value),
-        Value::String(text) => JsonValue::String(text.clone()),
+        Value::String(text) => {
+            // Taken literally, a list of words would never match and nobody would know.
+            if names_environment(text) {
+                let message = format!(
+                    "not supported yet: {{{{ env }}}} in config: {}",
+                    shown(text)
+                );
+                let hint = "write the value itself, or let the plugin read a variable granted by permissions.env";
+                findings.error(&node.at, message, Some(hint.into()));
+                return None;
+            }
+            JsonValue::String(text.clone())
+        }
         Value::Number(number) => {
             let parsed = number
                 .json

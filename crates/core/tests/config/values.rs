@@ -255,3 +255,20 @@ fn names_of_modes_and_accesses() {
     );
     assert_eq!(Access::Read.to_string(), "read");
 }
+
+#[test]
+fn a_reference_to_the_environment_is_not_taken_for_text() {
+    let refused = |text: &str| {
+        let yaml = format!(
+            "plugins:\n- name: p\n  kind: a.B\n  hooks: [x]\n  config: {{words: ['{text}']}}\n"
+        );
+        parse(&yaml)
+            .err()
+            .map(|report| report.problems[0].message.clone())
+    };
+    for text in ["{{ env.WORD }}", "a {{env[\"WORD\"]}}"] {
+        let message = format!("not supported yet: {{{{ env }}}} in config: {text}");
+        assert_eq!(refused(text), Some(message));
+    }
+    assert_eq!(refused("{{ name }} and {{environment.x}} {{ env }}"), None);
+}
