@@ -248,15 +248,7 @@ fn hook_function(
 }
 
 fn ended(error: &wasmtime::Error, store: &Store<Guest>) -> Fault {
-    let mut fault = fault(error, store.data().memory.refused());
-    if let Ended(Fault {
-        kind: FaultKind::Timeout,
-        ..
-    }) = &Ended(fault.clone())
-    {
-        fault.phase.get_or_insert(store.data().phase);
-    }
-    fault
+    fault(error, store.data().memory.refused())
 }
 
 fn late(phase: Phase) -> Fault {
