@@ -20,6 +20,7 @@ mod units;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use clap::Parser as _;
 use tokio::sync::Notify;
@@ -27,6 +28,9 @@ use tokio::sync::Notify;
 use arguments::Arguments;
 use setup::SetupError;
 use terminal::Terminal;
+
+/// What a signal leaves for ending calls and plugins: a kill and a few files, on a busy machine.
+const WIND_UP: Duration = Duration::from_secs(2);
 
 /// Told of the first SIGINT, SIGTERM or SIGHUP; the second ends the process on the spot.
 fn stop_signal() -> Arc<Notify> {
@@ -69,8 +73,9 @@ fn main() -> ExitCode {
             () = stop.notified() => Ok(commands::Status::Interrupted),
         }
     });
-    // A read of stdin that nobody waits for any more may never end.
-    runtime.shutdown_background();
+    // Calls under way hold the engine: they are dropped here, and with the last of them its plugins. A
+    // read of stdin that nobody waits for any more may never end, hence the bound.
+    runtime.shutdown_timeout(WIND_UP);
     match ended {
         Ok(status @ commands::Status::Interrupted) => {
             terminal.say("interrupted: the plugins have been ended");

@@ -1,5 +1,8 @@
 //! Python plugins: the same answers, and the environment as `check` shows it.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::Command;
+
 use hookgate_vectors::guests;
 use serde_json::json;
 
@@ -78,4 +81,44 @@ fn an_environment_that_cannot_be_built_is_a_load_problem() {
         !stderr.contains(['\u{1b}', '\r']),
         "progress without a terminal: {stderr:?}"
     );
+}
+
+#[test]
+fn a_signal_in_the_middle_of_a_call_leaves_nothing_behind() {
+    let folder = Folder::with_config(
+        "plugins:\n  - {name: sleeper, kind: sleeper.Sleeper, hooks: [tool_pre_invoke]}\n",
+    );
+    folder.write(
+        "sleeper.py",
+        "import asyncio\nfrom cpex.framework import Plugin\n\n\nclass Sleeper(Plugin):\n    \
+         async def tool_pre_invoke(self, payload, context):\n        print('call is under way')\n        \
+         await asyncio.sleep(600)\n",
+    );
+    let scratch = folder.path().join("scratch");
+    std::fs::create_dir(&scratch).unwrap();
+    let mut command = folder.command(&["-v", "run"]);
+    let mut child = command.env("TMPDIR", &scratch).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    writeln!(
+        stdin,
+        r#"{{"hook": "tool_pre_invoke", "payload": {{"name": "n"}}}}"#
+    )
+    .unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
+    let said = stderr.find(|line| line.as_ref().unwrap().contains("call is under way"));
+    assert!(said.is_some(), "the plugin was not asked");
+    assert_eq!(std::fs::read_dir(&scratch).unwrap().count(), 1);
+
+    let killed = Command::new("kill")
+        .args(["-TERM", &child.id().to_string()])
+        .status();
+    assert!(killed.unwrap().success());
+    let last = stderr.map(Result::unwrap).last();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(
+        last.as_deref(),
+        Some("interrupted: the plugins have been ended")
+    );
+    assert_eq!(std::fs::read_dir(&scratch).unwrap().count(), 0);
+    drop(stdin);
 }
