@@ -71,10 +71,13 @@ impl CallArguments {
         // One byte more than is allowed is enough to know.
         let limit = max_bytes + 1;
         let read = match (self.payload.as_str(), self.payload.strip_prefix('@')) {
-            ("-", _) => io::stdin()
-                .take(limit)
-                .read_to_end(&mut bytes)
-                .map_err(|error| ("stdin", error)),
+            ("-", _) => {
+                tracing::info!("the payload is read from stdin");
+                io::stdin()
+                    .take(limit)
+                    .read_to_end(&mut bytes)
+                    .map_err(|error| ("stdin", error))
+            }
             (_, Some(file)) => File::open(file)
                 .and_then(|opened| opened.take(limit).read_to_end(&mut bytes))
                 .map_err(|error| (file, error)),
@@ -102,7 +105,14 @@ pub async fn call(
     terminal: &Terminal,
 ) -> anyhow::Result<Status> {
     let config = setup::config(&arguments.config.config)?;
-    let payload = arguments.payload(config.max_payload_bytes)?;
+    // Stdin may be a terminal: a signal has to be heard while it is read.
+    let max_bytes = config.max_payload_bytes;
+    let (arguments, payload) = tokio::task::spawn_blocking(move || {
+        let payload = arguments.payload(max_bytes);
+        (arguments, payload)
+    })
+    .await?;
+    let payload = payload?;
     let records = arguments
         .records
         .as_deref()

@@ -1,5 +1,7 @@
 //! `hookgate call`.
 
+use std::io::{BufRead as _, BufReader};
+
 use serde_json::{Value, json};
 
 use super::support::{Folder, counter, deny_list};
@@ -201,4 +203,23 @@ fn a_file_that_is_not_there_is_named() {
         ended.stderr,
         "error: cannot read missing.json: no such file or folder\n"
     );
+}
+
+#[test]
+fn a_signal_is_heard_while_the_payload_is_awaited() {
+    let folder = Folder::with_config(&deny_list());
+    let mut child = folder
+        .command(&["-v", "call", "tool_pre_invoke"])
+        .spawn()
+        .unwrap();
+    let stdin = child.stdin.take().unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
+    let said = stderr.find(|line| line.as_ref().unwrap().contains("is read from stdin"));
+    assert!(said.is_some(), "it did not come to reading");
+    let killed = std::process::Command::new("kill")
+        .args(["-TERM", &child.id().to_string()])
+        .status();
+    assert!(killed.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    drop(stdin);
 }
