@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookgate_core::config::{Config, PluginKind, PluginSpec};
-use hookgate_core::{Engine, Host};
+use hookgate_core::{Capability, Engine, Host};
 
 use crate::canonical::{self, first_difference};
 use crate::guests::{self, root};
@@ -59,7 +59,11 @@ impl Kind {
         // time is about time.
         spec.limits.timeout = Duration::from_millis(entry.timeout_ms.unwrap_or(60_000));
         spec.limits.memory_bytes = 256 << 20;
-        spec.permissions.data.read_headers = entry.data.iter().any(|grant| grant == "read_headers");
+        spec.permissions.data = entry
+            .data
+            .iter()
+            .map(|name| Capability::named(name).unwrap_or_else(|| panic!("no capability {name}")))
+            .collect();
         spec.base_dir = root();
         spec
     }

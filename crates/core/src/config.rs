@@ -43,8 +43,7 @@ use std::path::{Path, PathBuf};
 
 pub use report::{ConfigReport, Problem};
 pub use spec::{
-    About, Access, DataGrants, FileGrant, Limits, Mode, OnError, Permissions, PluginKind,
-    PluginSpec,
+    About, Access, FileGrant, Limits, Mode, OnError, Permissions, PluginKind, PluginSpec,
 };
 
 use keys::Keys;

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::Json;
+use crate::extensions::ExtensionChanges;
 use crate::request::StateMap;
 use crate::verdict::{header_map, set_header};
 
@@ -25,6 +26,8 @@ pub struct Effects {
     pub headers: Vec<(String, String)>,
     /// Milliseconds the caller should wait before it tries again.
     pub retry_after_ms: Option<u32>,
+    /// Side-channel slots.
+    pub extensions: ExtensionChanges,
     /// The result of a hook whose answer is not its payload.
     pub result: Option<Json>,
 }

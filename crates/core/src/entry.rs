@@ -9,6 +9,8 @@ use futures::FutureExt as _;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout_at;
 
+use crate::capability::{Capabilities, Capability};
+use crate::condition::Condition;
 use crate::config::defaults::{MAX_RESULT_BYTES, QUEUE_CALLS, TIMEOUT_MAX_SECONDS};
 use crate::config::{Mode, OnError};
 use crate::document::Document;
@@ -31,7 +33,8 @@ pub(crate) struct Entry {
     pub(crate) priority: i32,
     pub(crate) on_error: OnError,
     pub(crate) timeout: Duration,
-    pub(crate) read_headers: bool,
+    pub(crate) conditions: Vec<Condition>,
+    pub(crate) granted: Capabilities,
     pub(crate) digest: Option<Arc<str>>,
     pub(crate) sandbox: Arc<str>,
     pub(crate) plugin: Arc<dyn Plugin>,
@@ -66,7 +69,8 @@ impl Entry {
             timeout: settings
                 .timeout
                 .min(Duration::from_secs(TIMEOUT_MAX_SECONDS)),
-            read_headers: settings.read_headers,
+            conditions: settings.conditions,
+            granted: settings.granted,
             digest: info.digest.map(Into::into),
             sandbox: info.sandbox.into(),
             plugin,
@@ -89,7 +93,7 @@ impl Entry {
 
     /// A legacy class sees headers as it does at home; anything else needs the grant.
     pub(crate) fn sees_headers(&self) -> bool {
-        self.read_headers || self.kind == "python"
+        self.granted.allows(Capability::ReadHeaders) || self.kind == "python"
     }
 
     pub(crate) fn info(&self) -> PluginInfo {
@@ -231,7 +235,8 @@ pub(crate) struct EntrySettings {
     pub(crate) on_error: OnError,
     pub(crate) timeout: Duration,
     pub(crate) concurrency: u32,
-    pub(crate) read_headers: bool,
+    pub(crate) conditions: Vec<Condition>,
+    pub(crate) granted: Capabilities,
     pub(crate) in_process: bool,
 }
 

@@ -62,6 +62,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod capability;
+mod condition;
 pub mod config;
 mod document;
 mod draft;
@@ -69,6 +71,7 @@ mod edit;
 mod effects;
 mod engine;
 mod entry;
+mod extensions;
 mod fault;
 mod generation;
 mod hooks;
@@ -87,6 +90,8 @@ mod store;
 mod value;
 mod verdict;
 
+pub use capability::{Capabilities, Capability};
+pub use condition::{Condition, Mismatch};
 pub use document::{Document, Found, Hit, MAX_FOUND_BYTES};
 pub use draft::{Answer, Draft};
 pub use edit::{EditNote, EditRules, Edits};
@@ -94,6 +99,7 @@ pub use effects::{Changes, Effects, OutcomeEffects};
 pub use engine::{
     Engine, EngineBuilder, InProcess, InvokeError, LoadProblem, LoadReport, PluginStatus,
 };
+pub use extensions::{ExtensionChanges, Extensions};
 pub use fault::{Fault, FaultKind, Phase};
 pub use hooks::{KNOWN_HOOKS, Shape};
 pub use json::{Json, MAX_DEPTH};

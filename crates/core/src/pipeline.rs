@@ -7,12 +7,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::condition::{self, Tested};
 use crate::config::OnError;
 use crate::document::Document;
 use crate::draft::Answer;
 use crate::edit::EditRules;
 use crate::effects::OutcomeEffects;
 use crate::entry::{Called, Entry};
+use crate::extensions::Extensions;
 use crate::hooks::Shape;
 use crate::outcome::{ApprovalRequest, FaultReport, Outcome, Suppressed};
 use crate::plugin::{CallRules, HookCall};
@@ -50,6 +52,7 @@ pub(crate) async fn run(entries: &[Arc<Entry>], question: Question<'_>) -> Concl
         shape,
         subject,
         payload: question.payload.clone(),
+        extensions: Extensions::of(question.caller.extensions.as_ref()),
         question,
         bare: None,
         edited: false,
@@ -61,7 +64,7 @@ pub(crate) async fn run(entries: &[Arc<Entry>], question: Question<'_>) -> Concl
         plugins: Vec::with_capacity(entries.len()),
     };
     for entry in entries {
-        if entry.is_disabled() {
+        if entry.is_disabled() || !run.concerns(entry) {
             continue;
         }
         run.ask(entry).await;
@@ -77,6 +80,7 @@ struct Run<'a> {
     shape: Shape,
     subject: Option<Arc<str>>,
     payload: Document,
+    extensions: Extensions,
     /// The payload without headers, once somebody was lent it.
     bare: Option<Document>,
     edited: bool,
@@ -89,6 +93,20 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Whether the entry's conditions hold, which are tested by the payload as it arrived.
+    fn concerns(&self, entry: &Entry) -> bool {
+        entry.conditions.is_empty()
+            || condition::hold(
+                &entry.conditions,
+                Tested {
+                    hook: &self.question.hook,
+                    payload: &self.question.payload,
+                    subject: self.subject.as_deref(),
+                    request: &self.question.caller,
+                },
+            )
+    }
+
     async fn ask(&mut self, entry: &Entry) {
         let started = Instant::now();
         let call = self.call(entry, started);
@@ -126,6 +144,7 @@ impl Run<'_> {
             subject: self.subject.clone(),
             payload,
             request: self.question.store.view(&self.question.caller, &entry.name),
+            extensions: self.extensions.lent(entry.granted, &self.question.hook),
             deadline: started + entry.timeout,
             rules: CallRules {
                 edits: EditRules {
@@ -135,6 +154,7 @@ impl Run<'_> {
                 },
                 max_state_bytes: self.question.max_state_bytes,
                 max_effect_bytes: self.question.max_payload_bytes,
+                granted: entry.granted,
             },
         }
     }
@@ -158,6 +178,7 @@ impl Run<'_> {
             .store
             .commit(request, &entry.name, &answer.effects);
         self.effects.merge(&answer.effects);
+        self.extensions.apply(&answer.effects.extensions);
         if let Some(mut violation) = answer.suppressed {
             violation.plugin = Some(entry.name.to_string());
             self.suppressed.push(Suppressed {

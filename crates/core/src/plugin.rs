@@ -6,10 +6,12 @@ use std::time::Instant;
 use futures::future::BoxFuture;
 use serde::Serialize;
 
+use crate::capability::Capabilities;
 use crate::config::PluginSpec;
 use crate::document::Document;
 use crate::draft::{Answer, Draft};
 use crate::edit::EditRules;
+use crate::extensions::Extensions;
 use crate::fault::Fault;
 use crate::request::RequestView;
 
@@ -98,6 +100,8 @@ pub struct HookCall {
     pub payload: Document,
     /// The request it belongs to.
     pub request: RequestView,
+    /// The side-channel slots of the request, filtered by the plugin's grants.
+    pub extensions: Extensions,
     /// When the engine gives up on this call.
     pub deadline: Instant,
     pub(crate) rules: CallRules,
@@ -109,6 +113,7 @@ pub(crate) struct CallRules {
     pub(crate) edits: EditRules,
     pub(crate) max_state_bytes: u64,
     pub(crate) max_effect_bytes: u64,
+    pub(crate) granted: Capabilities,
 }
 
 impl HookCall {

@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::{Arc, Mutex};
 
-use hookgate_core::{Approval, Decision, Engine, Outcome, RefusalCode, Violation};
+use hookgate_core::{Approval, Capability, Decision, Engine, Outcome, RefusalCode, Violation};
 use support::{
     allowing, approval, ask, ask_about, asking, at, denying, engine, json, named, plugin, tagging,
     text,
@@ -239,7 +239,8 @@ async fn headers_are_lent_only_with_the_grant_and_count_all_the_same() {
             }
             Ok(draft.allow())
         });
-        named(if granted { "granted" } else { "not" }, looks).read_headers(granted)
+        named(if granted { "granted" } else { "not" }, looks)
+            .data(granted.then_some(Capability::ReadHeaders))
     };
     let mut limits = support::config(&[]);
     limits.max_payload_bytes = 60;

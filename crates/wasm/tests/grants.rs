@@ -4,7 +4,7 @@
 mod hostile;
 
 use hookgate_core::config::{Access, FileGrant};
-use hookgate_core::{Decision, RecordSink, Risk};
+use hookgate_core::{Capability, Decision, RecordSink, Risk};
 use hostile::{ask, engine, mark};
 use serde_json::{Value, json};
 
@@ -112,7 +112,7 @@ async fn headers_need_a_data_grant() {
         violation.details.to_value(),
         json!({ "code": "not-granted" })
     );
-    let with = engine(|spec| spec.permissions.data.read_headers = true).await;
+    let with = engine(|spec| spec.permissions.data.insert(Capability::ReadHeaders)).await;
     assert_eq!(
         mark(&ask(&with, "see-headers", json!({})).await, "headers"),
         json!({ "x": "from the caller" })

@@ -12,23 +12,23 @@ use super::spec::{About, Limits, Mode, OnError, PluginSpec};
 use super::yaml::{Node, Value};
 use super::{hooks, kind, limits, permissions, plugin_config};
 
-const MODES: [(&str, Mode); 2] = [
+const MODES: [(&str, Mode); 6] = [
     ("sequential", Mode::Sequential),
+    ("transform", Mode::Transform),
+    ("audit", Mode::Audit),
+    ("concurrent", Mode::Concurrent),
+    ("fire_and_forget", Mode::FireAndForget),
     ("disabled", Mode::Disabled),
 ];
 
-/// Modes with a name but no phase in this version, the legacy names included.
-const MODES_LATER: [(&str, &str); 7] = [
-    ("transform", "possible values: sequential, disabled"),
-    ("audit", "possible values: sequential, disabled"),
-    ("concurrent", "possible values: sequential, disabled"),
-    ("fire_and_forget", "possible values: sequential, disabled"),
+/// The legacy framework's own names, with what to write.
+const MODES_LATER: [(&str, &str); 3] = [
     ("enforce", "write `mode: sequential`, which is the same"),
     (
         "enforce_ignore_error",
         "write `mode: sequential` and `on_error: ignore`, which is the same",
     ),
-    ("permissive", "possible values: sequential, disabled"),
+    ("permissive", "write `mode: transform`, which is the same"),
 ];
 
 const ON_ERRORS: [(&str, OnError); 3] = [

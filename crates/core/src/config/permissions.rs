@@ -4,27 +4,9 @@ use super::keys::{Keys, choices_hint};
 use super::paths::{Paths, Target};
 use super::read::{choice, list, string, words};
 use super::report::{Findings, shown};
-use super::spec::{Access, DataGrants, FileGrant, Permissions};
+use super::spec::{Access, FileGrant, Permissions};
 use super::yaml::Node;
-
-/// Data capabilities that have a name but no guard in this version.
-const DATA_LATER: [&str; 15] = [
-    "append_delegation",
-    "append_labels",
-    "read_agent",
-    "read_claims",
-    "read_client",
-    "read_delegated_tokens",
-    "read_delegation",
-    "read_inbound_credentials",
-    "read_labels",
-    "read_permissions",
-    "read_roles",
-    "read_subject",
-    "read_teams",
-    "read_workload",
-    "write_headers",
-];
+use crate::capability::{Capabilities, Capability};
 
 /// Reads `permissions:`. `is_wasm` is unknown while the entry's kind is.
 pub(super) fn read(
@@ -53,7 +35,7 @@ pub(super) fn read(
         permissions.env = words(node, "permissions.env", "names", findings, env_name);
     }
     if let Some(node) = fields.get("data") {
-        permissions.data = data(node, findings);
+        permissions.data = data(node, "permissions.data", findings);
     }
     permissions
 }
@@ -68,32 +50,27 @@ fn env_name(node: &Node, name: &str, findings: &mut Findings) -> bool {
     good
 }
 
-fn data(node: &Node, findings: &mut Findings) -> DataGrants {
-    const READ_HEADERS: &str = "read_headers";
+/// Reads a list of data capabilities; `what` is its key.
+pub(super) fn data(node: &Node, what: &str, findings: &mut Findings) -> Capabilities {
     let names = words(
         node,
-        "permissions.data",
+        what,
         "capabilities",
         findings,
         |item, name, findings| {
-            if DATA_LATER.contains(&name) {
-                let message = format!("not supported yet: permissions.data {name}");
-                findings.error(
-                    &item.at,
-                    message,
-                    Some(format!("possible values: {READ_HEADERS}")),
-                );
-            } else if name != READ_HEADERS {
-                let message = format!("unknown permissions.data: {}", shown(name));
-                let hint = choices_hint(name, [READ_HEADERS].into_iter(), "values");
-                findings.error(&item.at, message, Some(hint));
+            let known = Capability::named(name).is_some();
+            if !known {
+                let message = format!("unknown {what}: {}", shown(name));
+                let all = Capability::ALL.iter().map(|capability| capability.as_str());
+                findings.error(&item.at, message, Some(choices_hint(name, all, "values")));
             }
-            name == READ_HEADERS
+            known
         },
     );
-    DataGrants {
-        read_headers: !names.is_empty(),
-    }
+    names
+        .iter()
+        .filter_map(|name| Capability::named(name))
+        .collect()
 }
 
 fn file_grant(

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::defaults;
 use crate::Json;
+use crate::capability::Capabilities;
+use crate::condition::Condition;
 
 /// One plugin as the operator wants it, with every default filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +27,8 @@ pub struct PluginSpec {
     pub priority: i32,
     /// What a fault of it does.
     pub on_error: OnError,
+    /// When it is asked: one of these must hold; always, if there are none.
+    pub conditions: Vec<Condition>,
     /// What one call, or one worker, may take.
     pub limits: Limits,
     /// What the operator granted; nothing by default.
@@ -51,6 +55,7 @@ impl PluginSpec {
             mode: defaults::MODE,
             priority: defaults::PRIORITY,
             on_error: defaults::ON_ERROR,
+            conditions: Vec::new(),
             permissions: Permissions::default(),
             config: Json::object(),
             about: About::default(),
@@ -106,22 +111,64 @@ impl PluginKind {
 }
 
 /// When a plugin runs and what its verdict may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Mode {
     /// One after another, each seeing the last payload; may change, ask and deny.
     Sequential,
+    /// One after another, each seeing the last payload; may change. What it denies or asks is only listed.
+    Transform,
+    /// One after another; only looks. Of what it answers the marks are kept.
+    Audit,
+    /// All at once, on the final payload; may ask and deny. A denial cancels the others.
+    Concurrent,
+    /// In the background, after the outcome and whatever it is; only looks.
+    FireAndForget,
     /// Not loaded.
     Disabled,
 }
 
+impl Mode {
+    /// Every mode, in the order in which they run.
+    pub const ALL: [Self; 6] = [
+        Self::Sequential,
+        Self::Transform,
+        Self::Audit,
+        Self::Concurrent,
+        Self::FireAndForget,
+        Self::Disabled,
+    ];
+
+    /// The name configurations use, such as `fire_and_forget`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sequential => "sequential",
+            Self::Transform => "transform",
+            Self::Audit => "audit",
+            Self::Concurrent => "concurrent",
+            Self::FireAndForget => "fire_and_forget",
+            Self::Disabled => "disabled",
+        }
+    }
+
+    /// Whether a plugin in this mode may change the payload.
+    #[must_use]
+    pub fn may_modify(self) -> bool {
+        matches!(self, Self::Sequential | Self::Transform)
+    }
+
+    /// Whether a plugin in this mode may ask or deny.
+    #[must_use]
+    pub fn may_block(self) -> bool {
+        matches!(self, Self::Sequential | Self::Concurrent)
+    }
+}
+
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Sequential => "sequential",
-            Self::Disabled => "disabled",
-        })
+        f.pad(self.as_str())
     }
 }
 
@@ -167,7 +214,7 @@ pub struct Permissions {
     /// Names of environment variables it sees; distinct, not empty, without `=`.
     pub env: Vec<String>,
     /// Parts of a call it may read or change.
-    pub data: DataGrants,
+    pub data: Capabilities,
 }
 
 /// One granted place in the file system.
@@ -199,14 +246,6 @@ impl fmt::Display for Access {
             Self::ReadWrite => "read_write",
         })
     }
-}
-
-/// Parts of a call a plugin may see; each is off by default.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct DataGrants {
-    /// The payload's `headers`.
-    pub read_headers: bool,
 }
 
 /// What an entry says about its plugin. Only for people.

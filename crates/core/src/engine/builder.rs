@@ -7,6 +7,8 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 
 use super::{Engine, Inner};
+use crate::capability::{Capabilities, Capability};
+use crate::condition::Condition;
 use crate::config::{Config, Limits, Mode, OnError, PluginSpec, defaults};
 use crate::entry::{Entry, EntrySettings};
 use crate::generation::Generation;
@@ -92,7 +94,8 @@ pub struct InProcess {
     on_error: OnError,
     timeout: Duration,
     concurrency: u32,
-    read_headers: bool,
+    conditions: Vec<Condition>,
+    granted: Capabilities,
 }
 
 impl InProcess {
@@ -108,7 +111,8 @@ impl InProcess {
             on_error: OnError::Fail,
             timeout: Limits::in_process().timeout,
             concurrency: Limits::in_process().concurrency,
-            read_headers: false,
+            conditions: Vec::new(),
+            granted: Capabilities::NONE,
         }
     }
 
@@ -154,10 +158,17 @@ impl InProcess {
         self
     }
 
-    /// The data grant `read_headers`.
+    /// Its data grants.
     #[must_use]
-    pub fn read_headers(mut self, granted: bool) -> Self {
-        self.read_headers = granted;
+    pub fn data(mut self, granted: impl IntoIterator<Item = Capability>) -> Self {
+        self.granted = granted.into_iter().collect();
+        self
+    }
+
+    /// When it is asked: one of these must hold; always, if there are none.
+    #[must_use]
+    pub fn conditions(mut self, conditions: impl IntoIterator<Item = Condition>) -> Self {
+        self.conditions = conditions.into_iter().collect();
         self
     }
 
@@ -169,7 +180,8 @@ impl InProcess {
             on_error: self.on_error,
             timeout: self.timeout,
             concurrency: self.concurrency,
-            read_headers: self.read_headers,
+            conditions: self.conditions.clone(),
+            granted: self.granted,
             in_process: true,
         };
         Entry::new(&self.name, Arc::clone(&self.plugin), settings)
@@ -249,7 +261,8 @@ impl Source {
             on_error: spec.on_error,
             timeout: spec.limits.timeout,
             concurrency: spec.limits.concurrency,
-            read_headers: spec.permissions.data.read_headers,
+            conditions: spec.conditions.clone(),
+            granted: spec.permissions.data,
             in_process: false,
         };
         let plugin = host.load(spec.clone()).await.map_err(problem)?;

@@ -340,17 +340,17 @@ fn modes_priorities_and_what_a_fault_does() {
                 6,
                 9,
                 "unknown mode: sequental",
-                "did you mean `sequential`? possible values: sequential, disabled",
+                "did you mean `sequential`? possible values: sequential, transform, audit, concurrent, fire_and_forget, disabled",
             )],
         ),
         wasm(
-            "a later mode",
-            "  mode: fire_and_forget",
+            "a mode with a slip",
+            "  mode: fire-and-forget",
             &[(
                 6,
                 9,
-                "not supported yet: mode fire_and_forget",
-                "possible values: sequential, disabled",
+                "unknown mode: fire-and-forget",
+                "did you mean `fire_and_forget`? possible values: sequential, transform, audit, concurrent, fire_and_forget, disabled",
             )],
         ),
         wasm(

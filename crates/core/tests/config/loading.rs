@@ -24,9 +24,9 @@ error: unknown kind: wasn
 error: unknown key: priorty
   --> BASE/ten-mistakes.yaml:5:5 (plugin deny-list)
   hint: did you mean `priority`? possible keys: name, kind, component, requirements, requirements_file, import_paths, workdir, hooks, mode, priority, on_error, limits, permissions, config, description, author, version, tags
-error: not supported yet: mode audit
+error: unknown mode: adit
   --> BASE/ten-mistakes.yaml:6:11 (plugin deny-list)
-  hint: possible values: sequential, disabled
+  hint: did you mean `audit`? possible values: sequential, transform, audit, concurrent, fire_and_forget, disabled
 error: limits.timeout: a unit is missing: 50
   --> BASE/ten-mistakes.yaml:7:23 (plugin deny-list)
   hint: write 50ms or 50s; units: ns, us, ms, s, m, h

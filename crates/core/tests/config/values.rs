@@ -1,5 +1,6 @@
 //! The values a good text gives.
 
+use hookgate_core::Capability;
 use std::time::Duration;
 
 use hookgate_core::config::{
@@ -50,7 +51,7 @@ fn the_example_gives_these_values() {
         }]
     );
     assert_eq!(deny_list.permissions.env, ["API_BASE"]);
-    assert!(deny_list.permissions.data.read_headers);
+    assert!(deny_list.permissions.data.contains(Capability::ReadHeaders));
     assert_eq!(deny_list.config.as_str(), r#"{"words":["secret"]}"#);
     assert_eq!(deny_list.line, 4);
     assert_eq!(deny_list.base_dir, base);
@@ -126,7 +127,7 @@ fn every_key_gives_its_value() {
         }
     );
     assert_eq!(spec.permissions.env, ["API_BASE"]);
-    assert!(!spec.permissions.data.read_headers);
+    assert!(spec.permissions.data.is_empty());
     assert_eq!(spec.about.description.as_deref(), Some("what it does"));
     assert_eq!(spec.about.author.as_deref(), Some("somebody"));
     assert_eq!(spec.about.version.as_deref(), Some("1.10"));

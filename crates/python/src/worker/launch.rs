@@ -184,9 +184,8 @@ fn start_frame(
             capabilities: spec
                 .permissions
                 .data
-                .read_headers
-                .then_some("read_headers")
-                .into_iter()
+                .iter()
+                .map(|data| data.as_str())
                 .collect(),
             config: &spec.config,
         },

@@ -97,12 +97,7 @@ impl PluginReport {
             grants: GrantsReport {
                 files: grants.files.iter().map(file).collect(),
                 env: grants.env.clone(),
-                data: grants
-                    .data
-                    .read_headers
-                    .then_some("read_headers")
-                    .into_iter()
-                    .collect(),
+                data: grants.data.iter().map(|data| data.as_str()).collect(),
             },
             loaded: status.map(loaded),
         }
