@@ -15,8 +15,10 @@ DEMO := target/demo
 
 # The tests and the demonstration build environments with this uv; without it they fall back to pip.
 export HOOKGATE_UV := $(UV)
+# Snapshots are only compared; whoever changes a message writes them anew with INSTA_UPDATE=always.
+export INSTA_UPDATE ?= no
 
-.PHONY: help demo test lint bench guests setup fmt vectors worker-tests clean
+.PHONY: help demo test lint bench bench-engine guests setup fmt vectors worker-tests clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,17 +50,25 @@ worker-tests: setup ## the Python worker's own tests, against the published plug
 
 vectors: setup ## check that the vectors are what their generator writes
 	@$(PYTHON) tests/vectors/make.py --check
+	$(PYTHON) tests/vectors/configs.py --check
 
 lint: setup $(CARGO_DENY) ## fmt, clippy, rustdoc, cargo-deny
 	@cargo fmt --all --check
 	cargo fmt --manifest-path guest-plugins/Cargo.toml --all --check
 	cargo fmt --manifest-path tests/guests/Cargo.toml --all --check
+	cargo fmt --manifest-path benches/engine-peer/Cargo.toml --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items
 	$(CARGO_DENY) --locked check licenses bans sources
 
 bench: setup guests ## measure a call through each host and the engine; writes target/bench/*.json
 	@cargo bench --locked --profile dev -p hookgate --bench calls
+
+bench-engine: ## measure the engine beside cpex-core's, which must not be quicker; writes target/bench/engine.json
+	@command -v cargo >/dev/null || { echo "error: cargo is missing; hint: install Rust from https://rustup.rs" >&2; exit 1; }
+	cargo run --quiet --release --locked --ignore-rust-version \
+	    --manifest-path benches/engine-peer/Cargo.toml --target-dir target/bench-engine \
+	    -- target/bench/engine.json
 
 guests: setup ## build the guest components into target/guests
 	@bash guest-plugins/build.sh
@@ -67,6 +77,7 @@ fmt: ## format everything
 	@cargo fmt --all
 	cargo fmt --manifest-path guest-plugins/Cargo.toml --all
 	cargo fmt --manifest-path tests/guests/Cargo.toml --all
+	cargo fmt --manifest-path benches/engine-peer/Cargo.toml
 
 clean: ## remove everything that was built
 	rm -rf target

@@ -2,6 +2,11 @@
 
 use hookgate_core::Outcome;
 use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+
+/// Stands in expected outcomes for the digest of the payload, where the contract does not say what
+/// text edits leave.
+const OF_THE_PAYLOAD: &str = "of the payload";
 
 /// The canonical form: without `record`, faults without message and details, numbers outside of the
 /// payload as exact decimals; key order is that of a map and does not matter.
@@ -34,6 +39,28 @@ pub fn canonical(mut value: Value) -> Value {
         }
     }
     value
+}
+
+/// The canonical form of what is expected of an outcome: where an approval is bound to an edited
+/// payload, to the text this very outcome has.
+#[must_use]
+pub fn expected(mut expected: Value, found: &Outcome) -> Value {
+    if let Some(payload) = &found.payload {
+        let digest = Sha256::digest(payload.as_str().as_bytes());
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let all = |list: &Value| list.as_array().map_or(0, Vec::len);
+        let places = (0..all(&expected["approvals"])).map(|index| format!("/approvals/{index}"));
+        let suppressed =
+            (0..all(&expected["suppressed"])).map(|index| format!("/suppressed/{index}/approval"));
+        for place in places.chain(suppressed).collect::<Vec<_>>() {
+            if let Some(bound) = expected.pointer_mut(&format!("{place}/payload_sha256"))
+                && bound == OF_THE_PAYLOAD
+            {
+                *bound = digest.clone().into();
+            }
+        }
+    }
+    canonical(expected)
 }
 
 /// Replaces every number by a string of its exact decimal value, so that 1, 1.0 and 1e0 are one.

@@ -1,25 +1,14 @@
 //! Running vectors.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
-use hookgate_core::config::{Config, PluginKind, PluginSpec};
-use hookgate_core::{Capability, Engine, Host};
+use futures::stream::{self, StreamExt as _};
+use hookgate_core::{Engine, Host, Outcome};
 
 use crate::canonical::{self, first_difference};
-use crate::guests::{self, root};
-use crate::suite::{Expected, PluginEntry, Step, Suite};
-
-/// Which implementation of a policy answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// The component written in Rust.
-    Rust,
-    /// The component compiled from Python.
-    CompiledPython,
-    /// The legacy class in a worker.
-    Legacy,
-}
+use crate::kind::Kind;
+use crate::suite::{Expected, SetupEntry, Step, Suite};
 
 /// A step whose outcome is not the expected one.
 #[derive(Debug, Clone)]
@@ -30,88 +19,38 @@ pub struct Difference {
     pub what: String,
 }
 
+/// What came of running a suite.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The kind it ran on.
+    pub kind: Kind,
+    /// How many steps were asked.
+    pub steps: usize,
+    /// The steps that differ.
+    pub differences: Vec<Difference>,
+}
+
 /// An engine under test, from the name of its setup.
 pub trait Setup {
+    /// The kind of its plugins.
+    fn kind(&self) -> Kind;
+
+    /// How many setups may be there at once. More only where waiting is all that takes time: what a
+    /// vector says about time must not come to be about the others.
+    fn setups_at_once(&self) -> usize {
+        1
+    }
+
     /// Builds the engine of a setup.
     fn engine(&self, suite: &Suite, setup: &str) -> impl Future<Output = Engine>;
 }
 
-impl Kind {
-    /// The plugin of `entry`, as this kind implements it.
-    ///
-    /// # Panics
-    ///
-    /// If the entry names a policy there is no guest of.
-    #[must_use]
-    pub fn spec(self, entry: &PluginEntry) -> PluginSpec {
-        let kind = match self {
-            Self::Rust => component(&format!("{}-rust", entry.policy)),
-            Self::CompiledPython => component(&format!("{}-python", entry.policy)),
-            Self::Legacy => class(&entry.policy),
-        };
-        let mut spec = PluginSpec::new(&entry.name, kind);
-        spec.hooks.clone_from(&entry.hooks);
-        spec.config = entry.config.clone();
-        spec.mode = entry.mode.unwrap_or(spec.mode);
-        spec.on_error = entry.on_error.unwrap_or(spec.on_error);
-        spec.priority = entry.priority.unwrap_or(spec.priority);
-        // Compiled Python is slow to start and machines are slow at times: only what a vector says about
-        // time is about time.
-        spec.limits.timeout = Duration::from_millis(entry.timeout_ms.unwrap_or(60_000));
-        spec.limits.memory_bytes = 256 << 20;
-        spec.permissions.data = entry
-            .data
-            .iter()
-            .map(|name| Capability::named(name).unwrap_or_else(|| panic!("no capability {name}")))
-            .collect();
-        spec.base_dir = root();
-        spec
-    }
-
-    /// The configuration of a setup.
-    ///
-    /// # Panics
-    ///
-    /// If there is no setup of that name.
-    #[must_use]
-    pub fn config(self, suite: &Suite, setup: &str) -> Config {
-        let entries = &suite
-            .setups
-            .get(setup)
-            .unwrap_or_else(|| panic!("no setup {setup}"))
-            .plugins;
-        let mut config = Config::default();
-        config.plugins = entries.iter().map(|entry| self.spec(entry)).collect();
-        config
-    }
-}
-
-fn component(name: &str) -> PluginKind {
-    PluginKind::Wasm {
-        component: guests::component(name),
-    }
-}
-
-/// The legacy class of a policy.
-fn class(policy: &str) -> PluginKind {
-    let (class, folder) = match policy {
-        "deny-list" => ("deny_list.DenyListPlugin", "guest-plugins/deny-list-legacy"),
-        "redactor" => ("redactor.RedactorPlugin", "guest-plugins/redactor-legacy"),
-        "script" => ("script_policy.ScriptPlugin", "tests/guests/script-legacy"),
-        "hostile" => ("hostile.HostilePlugin", "tests/guests/hostile-legacy"),
-        other => panic!("no legacy class for policy {other}"),
-    };
-    PluginKind::Python {
-        class: class.into(),
-        requirements: Vec::new(),
-        requirements_file: None,
-        import_paths: vec![root().join(folder)],
-        workdir: None,
-    }
-}
-
 /// The kind with a host that loads it.
 impl Setup for (Kind, Arc<dyn Host>) {
+    fn kind(&self) -> Kind {
+        self.0
+    }
+
     async fn engine(&self, suite: &Suite, setup: &str) -> Engine {
         let builder = Engine::builder()
             .config(self.0.config(suite, setup))
@@ -124,30 +63,57 @@ impl Setup for (Kind, Arc<dyn Host>) {
 }
 
 impl Suite {
-    /// Runs every vector, setup by setup, and lists what differs.
-    pub async fn run(&self, under_test: &impl Setup) -> Vec<Difference> {
-        let mut differences = Vec::new();
-        for setup in self.setups.keys() {
-            let engine = under_test.engine(self, setup).await;
-            for vector in self.vectors.iter().filter(|vector| vector.setup == *setup) {
-                for (index, step) in vector.steps.iter().enumerate() {
-                    if let Some(what) = check(&engine, step).await {
-                        differences.push(Difference {
-                            step: format!("{}#{index}", vector.name),
-                            what,
-                        });
-                    }
-                }
-            }
-            engine.shutdown().await;
-        }
-        differences
+    /// Runs every vector its kind can do, setup by setup, and lists what differs.
+    pub async fn run(&self, under_test: &impl Setup) -> Report {
+        let setups = self.setups.keys();
+        let setups = setups.map(|setup| self.run_setup(under_test, setup));
+        let reports = stream::iter(setups).buffered(under_test.setups_at_once());
+        let reports: Vec<Report> = reports.collect().await;
+        let nothing = Report::new(under_test.kind());
+        reports.into_iter().fold(nothing, |mut sum, one| {
+            sum.steps += one.steps;
+            sum.differences.extend(one.differences);
+            sum
+        })
     }
 
-    /// How many steps there are.
+    async fn run_setup(&self, under_test: &impl Setup, setup: &str) -> Report {
+        let kind = under_test.kind();
+        let mut report = Report::new(kind);
+        let vectors = self.vectors.iter().filter(|vector| vector.setup == setup);
+        let mut vectors = vectors.filter(|vector| vector.is_for(kind)).peekable();
+        if vectors.peek().is_none() {
+            return report;
+        }
+        let engine = under_test.engine(self, setup).await;
+        for vector in vectors {
+            // What `on_error: disable` takes out is out within a vector.
+            for plugin in engine.plugins() {
+                engine.enable(&plugin.name);
+            }
+            for (index, step) in vector.steps.iter().enumerate() {
+                report.steps += 1;
+                if let Some(what) = check(&engine, step).await {
+                    report.differences.push(Difference {
+                        step: format!("{}#{index}", vector.name),
+                        what,
+                    });
+                }
+            }
+        }
+        engine.shutdown().await;
+        report
+    }
+
+    /// A setup by its name.
+    ///
+    /// # Panics
+    ///
+    /// If there is none of that name.
     #[must_use]
-    pub fn steps(&self) -> usize {
-        self.vectors.iter().map(|vector| vector.steps.len()).sum()
+    pub fn setup(&self, name: &str) -> &SetupEntry {
+        let setup = self.setups.get(name);
+        setup.unwrap_or_else(|| panic!("no setup {name}"))
     }
 }
 
@@ -165,33 +131,65 @@ async fn check(engine: &Engine, step: &Step) -> Option<String> {
             outcome.decision
         )),
         (Expected::Outcome(_), Err(error)) => Some(format!("expected an outcome, found {error}")),
-        (Expected::Outcome(expected), Ok(outcome)) => {
-            let expected = canonical::canonical(expected.clone());
-            let found = first_difference(&expected, &canonical::outcome(&outcome));
-            found.map(|what| {
-                let faults = outcome
-                    .faults
-                    .iter()
-                    .map(|fault| format!("; {}: {}", fault.kind, fault.message));
-                format!("{what}{}", faults.collect::<String>())
-            })
-        }
+        (Expected::Outcome(expected), Ok(outcome)) => differs(expected, &outcome),
     }
 }
 
-/// Fails a test with every difference, or says how many steps agreed.
-///
-/// # Panics
-///
-/// If there are differences.
-pub fn assert_none(differences: &[Difference]) {
-    let lines = differences
-        .iter()
-        .map(|difference| format!("{}: {}", difference.step, difference.what));
-    assert!(
-        differences.is_empty(),
-        "{} steps differ\n{}",
-        differences.len(),
-        lines.collect::<Vec<_>>().join("\n")
-    );
+fn differs(expected: &serde_json::Value, outcome: &Outcome) -> Option<String> {
+    let expected = canonical::expected(expected.clone(), outcome);
+    let found = first_difference(&expected, &canonical::outcome(outcome));
+    found.map(|what| {
+        let faults = outcome
+            .faults
+            .iter()
+            .map(|fault| format!("; {}: {}", fault.kind, fault.message));
+        format!("{what}{}", faults.collect::<String>())
+    })
+}
+
+impl Report {
+    fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            steps: 0,
+            differences: Vec::new(),
+        }
+    }
+
+    /// The names of the vectors with a step that differs.
+    #[must_use]
+    pub fn caught(&self) -> BTreeSet<String> {
+        let steps = self.differences.iter().map(|difference| &difference.step);
+        steps
+            .filter_map(|step| step.split('#').next().map(str::to_owned))
+            .collect()
+    }
+
+    /// Fails a test with every difference, and if not as many steps were asked as `make.py` counted
+    /// for the kind.
+    ///
+    /// # Panics
+    ///
+    /// Then.
+    pub fn assert_all_of(&self, suite: &Suite) {
+        let Self {
+            kind,
+            steps,
+            differences,
+        } = self;
+        let lines = differences
+            .iter()
+            .map(|difference| format!("{}: {}", difference.step, difference.what));
+        assert!(
+            differences.is_empty(),
+            "{} of {steps} steps differ on {kind:?}\n{}",
+            differences.len(),
+            lines.collect::<Vec<_>>().join("\n")
+        );
+        assert_eq!(
+            Some(steps),
+            suite.steps.get(kind),
+            "steps run on {kind:?}, and as tests/vectors/index.json has them"
+        );
+    }
 }

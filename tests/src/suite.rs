@@ -2,12 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use hookgate_core::config::{Mode, OnError};
-use hookgate_core::{Json, Request};
+use hookgate_core::{Condition, Json, Request};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::guests::root;
+use crate::kind::Kind;
+
+/// What `make.py` has written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Index {
+    files: Vec<String>,
+    steps: BTreeMap<Kind, usize>,
+}
 
 /// All vector files together.
 #[derive(Debug, Default)]
@@ -16,6 +27,8 @@ pub struct Suite {
     pub setups: BTreeMap<String, SetupEntry>,
     /// In file order.
     pub vectors: Vec<Vector>,
+    /// Steps each kind has to run, as `make.py` counted them.
+    pub steps: BTreeMap<Kind, usize>,
 }
 
 /// One file.
@@ -57,6 +70,27 @@ pub struct PluginEntry {
     /// Data grants.
     #[serde(default)]
     pub data: Vec<String>,
+    /// When it is asked; always, if there are none.
+    #[serde(default)]
+    pub conditions: Vec<ConditionEntry>,
+}
+
+/// One condition of a plugin. Of the fields conditions have the vectors use this one.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConditionEntry {
+    /// Names of tools.
+    pub tools: Vec<String>,
+}
+
+impl ConditionEntry {
+    /// As the engine takes it.
+    #[must_use]
+    pub fn condition(&self) -> Condition {
+        let mut condition = Condition::default();
+        condition.tools = self.tools.iter().cloned().collect();
+        condition
+    }
 }
 
 /// One vector.
@@ -67,6 +101,8 @@ pub struct Vector {
     pub name: String,
     /// The engine it runs on.
     pub setup: String,
+    /// The kinds of plugin that can do what it takes; all, if it says nothing.
+    pub kinds: Option<Vec<Kind>>,
     /// What is asked, in order.
     pub steps: Vec<Step>,
 }
@@ -86,6 +122,16 @@ pub struct Step {
     pub expected: Expected,
 }
 
+impl Vector {
+    /// Whether a kind of plugin can do what it takes.
+    #[must_use]
+    pub fn is_for(&self, kind: Kind) -> bool {
+        self.kinds
+            .as_ref()
+            .is_none_or(|kinds| kinds.contains(&kind))
+    }
+}
+
 /// What must come of a step.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -97,20 +143,21 @@ pub enum Expected {
 }
 
 impl Suite {
-    /// Reads every file of `tests/vectors`.
+    /// Reads every file of vectors in `tests/vectors`.
     ///
     /// # Panics
     ///
     /// If one cannot be read or a name is given twice.
     #[must_use]
     pub fn load() -> Self {
-        let mut suite = Self::default();
-        for name in ["deny-list", "redactor", "script", "chain", "door"] {
-            let path = root().join("tests/vectors").join(format!("{name}.json"));
-            let text = fs::read_to_string(&path)
-                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            let file: File = serde_json::from_str(&fill(&text))
-                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let folder = root().join("tests/vectors");
+        let index: Index = read(&folder.join("index.json"));
+        let mut suite = Self {
+            steps: index.steps,
+            ..Self::default()
+        };
+        for name in index.files {
+            let file: File = read(&folder.join(name));
             for (name, setup) in file.setups {
                 assert!(
                     suite.setups.insert(name.clone(), setup).is_none(),
@@ -127,6 +174,12 @@ impl Suite {
         );
         suite
     }
+}
+
+fn read<T: DeserializeOwned>(path: &Path) -> T {
+    let text =
+        fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&fill(&text)).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// Replaces each `@@FILL:<text>:<count>@@`. What is repeated needs no escaping in JSON.

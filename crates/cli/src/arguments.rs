@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, ValueEnum};
+use hookgate::config::{Config, Shape};
 
 use crate::commands::Command;
+use crate::setup::{self, SetupError};
 
 /// The file that is read where none is named.
 pub const DEFAULT_CONFIG: &str = "hookgate.yaml";
@@ -43,4 +45,42 @@ pub struct ConfigArgument {
     /// The configuration file.
     #[arg(long, value_name = "FILE", default_value = DEFAULT_CONFIG)]
     pub config: PathBuf,
+    #[command(flatten)]
+    pub shape: ShapeArgument,
+}
+
+impl ConfigArgument {
+    /// Reads the configuration and logs its notes.
+    pub fn read(&self) -> Result<Config, SetupError> {
+        setup::config(&self.config, self.shape)
+    }
+}
+
+/// The shape a configuration is read in.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct ShapeArgument {
+    /// The shape of the configuration. `auto`: legacy if it has `plugin_dirs`, `plugin_settings` or a mode
+    /// such as `enforce`.
+    #[arg(long, value_enum, default_value_t = ShapeChoice::Auto)]
+    shape: ShapeChoice,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ShapeChoice {
+    /// What the file itself says.
+    Auto,
+    /// The CPEX / ContextForge framework's.
+    Legacy,
+    /// Hookgate's own.
+    Hookgate,
+}
+
+impl From<ShapeArgument> for Shape {
+    fn from(argument: ShapeArgument) -> Self {
+        match argument.shape {
+            ShapeChoice::Auto => Self::Auto,
+            ShapeChoice::Legacy => Self::Legacy,
+            ShapeChoice::Hookgate => Self::Hookgate,
+        }
+    }
 }

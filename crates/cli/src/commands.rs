@@ -3,7 +3,10 @@
 mod call;
 mod check;
 mod demo;
+mod explain;
+mod import;
 mod run;
+mod schema;
 
 use std::process::ExitCode;
 
@@ -19,8 +22,14 @@ pub enum Command {
     Check(check::CheckArguments),
     /// Ask the plugins about one payload.
     Call(Box<call::CallArguments>),
+    /// Say who would be asked about one payload, and why the others would not. Loads nothing.
+    Explain(Box<explain::ExplainArguments>),
     /// Ask the plugins about every line of a JSONL file.
     Run(run::RunArguments),
+    /// Write a legacy configuration, or a plugin's manifest, in hookgate's own words.
+    Import(import::ImportArguments),
+    /// Print the JSON Schema of configurations, for editors.
+    Schema,
     /// Run recorded calls through the demonstration chain and compare every outcome.
     Demo(demo::DemoArguments),
 }
@@ -57,7 +66,10 @@ pub async fn execute(arguments: Arguments, terminal: &Terminal) -> anyhow::Resul
     match arguments.command {
         Command::Check(arguments) => check::check(arguments, format, terminal).await,
         Command::Call(arguments) => call::call(*arguments, format, terminal).await,
+        Command::Explain(arguments) => explain::explain(*arguments, format, terminal).await,
         Command::Run(arguments) => run::run(arguments, format, terminal).await,
+        Command::Import(arguments) => import::import(&arguments, format, terminal),
+        Command::Schema => schema::schema(),
         Command::Demo(arguments) => demo::demo(arguments, format, terminal).await,
     }
 }

@@ -9,6 +9,7 @@ mod commands;
 mod input;
 mod line;
 mod problems;
+mod question;
 mod records;
 mod setup;
 mod stream;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hookgate::config::{Config, ConfigReport};
+use hookgate::config::{Config, ConfigReport, ReadOptions, Shape};
 use hookgate::{Engine, HostOptions, LoadError, LoadReport, PythonHostOptions, RecordSink};
 
 use crate::terminal::Terminal;
@@ -28,8 +28,9 @@ pub enum SetupError {
 }
 
 /// Reads the configuration and logs its notes.
-pub fn config(file: &Path) -> Result<Config, SetupError> {
-    let config = Config::load(file).map_err(|mut report| {
+pub fn config(file: &Path, shape: impl Into<Shape>) -> Result<Config, SetupError> {
+    let options = ReadOptions::new(shape.into());
+    let config = Config::load_with(file, &options).map_err(|mut report| {
         if !file.exists()
             && let [problem] = report.problems.as_mut_slice()
         {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hookgate::{Decision, PluginRecord, PluginStatus};
+use hookgate::{PluginRecord, PluginStatus, RecordedVerdict};
 use serde::Serialize;
 
 use crate::table::Table;
@@ -63,16 +63,21 @@ impl Tally {
 
     /// Counts one plugin's part in an outcome.
     pub fn add(&mut self, record: &PluginRecord) {
+        // What it answers later is a record of its own, and counted then.
+        if record.verdict == Some(RecordedVerdict::Background) {
+            return;
+        }
         let counts = self.counts(&record.name, record.kind);
         counts.calls += 1;
         counts.durations.add(record.duration_us);
         match (record.fault, record.verdict) {
             (Some(_), _) => counts.faults += 1,
-            (None, Some(Decision::Allow)) if record.edits.is_empty() => counts.allowed += 1,
-            (None, Some(Decision::Allow)) => counts.modified += 1,
-            (None, Some(Decision::Ask)) => counts.asked += 1,
-            (None, Some(Decision::Deny)) => counts.denied += 1,
-            (None, None) => {}
+            (None, Some(RecordedVerdict::Allow)) if record.edits.is_empty() => counts.allowed += 1,
+            (None, Some(RecordedVerdict::Allow)) => counts.modified += 1,
+            (None, Some(RecordedVerdict::Ask)) => counts.asked += 1,
+            (None, Some(RecordedVerdict::Deny)) => counts.denied += 1,
+            // Cancelled: asked, and not answered through no fault of its own.
+            (None, _) => {}
         }
     }
 

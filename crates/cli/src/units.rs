@@ -24,6 +24,15 @@ pub fn duration(microseconds: u64) -> String {
     }
 }
 
+/// `50 ms`, `30 s`: as it was set.
+pub fn timeout(milliseconds: u64) -> String {
+    if milliseconds.is_multiple_of(1_000) {
+        format!("{} s", milliseconds / 1_000)
+    } else {
+        format!("{milliseconds} ms")
+    }
+}
+
 /// `64 MiB`, `10 MB`; the unit the number is a whole multiple of, or bytes.
 pub fn bytes(bytes: u64) -> String {
     const UNITS: [(u64, &str); 7] = [

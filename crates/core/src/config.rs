@@ -22,18 +22,27 @@
 //! assert_eq!((report.problems[0].line, report.problems[0].column), (3, 11));
 //! ```
 
+mod conditions;
 pub mod defaults;
 mod entry;
+mod groups;
+mod hidden;
 mod hooks;
+mod import;
 mod keys;
 mod kind;
+mod legacy;
 mod limits;
+mod manifest;
 mod number;
+mod options;
 mod paths;
 mod permissions;
 mod plugin_config;
 mod read;
 mod report;
+mod rules;
+mod schema;
 mod spec;
 mod yaml;
 
@@ -41,13 +50,20 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+pub(crate) use hooks::{is_known_hook, known_hooks};
+pub use import::Imported;
+pub(crate) use keys::nearest;
+pub use manifest::Manifest;
+pub use options::{Environment, ReadOptions, Shape};
 pub use report::{ConfigReport, Problem};
+pub use schema::json_schema;
 pub use spec::{
     About, Access, FileGrant, Limits, Mode, OnError, Permissions, PluginKind, PluginSpec,
 };
 
 use keys::Keys;
 use report::{Findings, Place};
+use rules::Rules;
 use yaml::{Node, Value};
 
 /// Largest configuration file that is read, in bytes. A gateway with a thousand plugins stays far
@@ -60,8 +76,13 @@ pub const MAX_CONFIG_BYTES: u64 = 4 * 1024 * 1024;
 pub struct Config {
     /// The `plugins:` entries in the order of the file; names are distinct. Disabled ones included.
     pub plugins: Vec<PluginSpec>,
-    /// The folder relative paths start from: that of the file.
+    /// The folder relative paths start from: that of the file, or the one a legacy file means.
     pub base_dir: PathBuf,
+    /// The shape it was read in: ours or the legacy one.
+    pub shape: Shape,
+    /// Whether a plugin that does not load is left out instead of failing the whole
+    /// (`fail_on_plugin_error: false` of a legacy configuration).
+    pub skip_unloadable: bool,
     /// The file the text came from, as it was named.
     pub file: Option<PathBuf>,
     /// Largest payload that is accepted, in bytes (`max_payload_bytes`).
@@ -79,6 +100,8 @@ impl Default for Config {
         Self {
             plugins: Vec::new(),
             base_dir: PathBuf::new(),
+            shape: Shape::Hookgate,
+            skip_unloadable: false,
             file: None,
             max_payload_bytes: defaults::MAX_PAYLOAD_BYTES,
             max_state_bytes: defaults::MAX_STATE_BYTES,
@@ -88,16 +111,24 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Reads the file at `path`. Paths inside it are relative to its folder.
+    /// Reads the file at `path`, in the shape it has. Paths inside it are relative to its folder.
     ///
     /// # Errors
     /// Every problem of the file at once; one problem if it cannot be read or is not YAML.
     pub fn load(path: &Path) -> Result<Self, ConfigReport> {
+        Self::load_with(path, &ReadOptions::default())
+    }
+
+    /// The same, with everything that reading depends on besides the text.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub fn load_with(path: &Path, options: &ReadOptions) -> Result<Self, ConfigReport> {
         let name = path.display().to_string();
         let text = read_text(path).map_err(|problem| problem.into_report(&name))?;
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let base_dir = absolute.parent().unwrap_or(Path::new("."));
-        let mut config = Self::parse(&text, &name, base_dir)?;
+        let mut config = Self::parse_with(&text, &name, base_dir, options)?;
         config.file = Some(path.to_owned());
         Ok(config)
     }
@@ -108,15 +139,45 @@ impl Config {
     /// # Errors
     /// Every problem of the text at once; one problem if it is not YAML.
     pub fn parse(text: &str, file_name: &str, base_dir: &Path) -> Result<Self, ConfigReport> {
+        Self::parse_with(text, file_name, base_dir, &ReadOptions::default())
+    }
+
+    /// The same, with everything that reading depends on besides the text.
+    ///
+    /// # Errors
+    /// As [`Config::parse`].
+    pub fn parse_with(
+        text: &str,
+        file_name: &str,
+        base_dir: &Path,
+        options: &ReadOptions,
+    ) -> Result<Self, ConfigReport> {
         let base_dir = std::path::absolute(base_dir).unwrap_or_else(|_| base_dir.to_owned());
         let mut findings = Findings::new(file_name);
         let mut config = Self {
             base_dir,
             ..Self::default()
         };
-        match yaml::parse(text) {
-            Ok(root) => read_root(&root, &mut config, &mut findings),
-            Err(broken) => findings.error(&broken.at, broken.message, broken.hint),
+        config.shape = match options.shape {
+            Shape::Auto => legacy::detect(text, &options.environment),
+            shape => shape,
+        };
+        let read = match config.shape {
+            Shape::Legacy => {
+                legacy::parse(text, &options.environment, &mut findings).map(|mut document| {
+                    if options.rewriting {
+                        document.settle(text);
+                    }
+                    read_root(&document.root, &mut config, options, &mut findings);
+                    document.remark(&mut findings);
+                })
+            }
+            _ => {
+                yaml::parse(text).map(|root| read_root(&root, &mut config, options, &mut findings))
+            }
+        };
+        if let Err(broken) = read {
+            findings.error(&broken.at, broken.message, broken.hint);
         }
         config.report = findings.into_report(text);
         if config.report.problems.is_empty() {
@@ -127,16 +188,42 @@ impl Config {
     }
 }
 
-fn read_root(root: &Node, config: &mut Config, findings: &mut Findings) {
+fn read_root(root: &Node, config: &mut Config, options: &ReadOptions, findings: &mut Findings) {
     if matches!(root.value, Value::Null) && root.at.span.is_empty() {
         let hint = "start with `plugins:` and one entry, or write `plugins: []`";
         return findings.error(&root.at, "the file is empty".into(), Some(hint.into()));
     }
-    let Some(fields) = Keys::TOP.read(root, findings) else {
+    let is_legacy = config.shape == Shape::Legacy;
+    let fields = match is_legacy {
+        true => legacy::top(root, findings),
+        false => Keys::TOP.read(root, findings),
+    };
+    let Some(fields) = fields else {
         return;
     };
+    let around = is_legacy.then(|| {
+        let around = legacy::surroundings(&fields, &config.base_dir, options, findings);
+        config.base_dir.clone_from(&around.base_dir);
+        config.skip_unloadable = around.skip_unloadable;
+        around
+    });
+    let groups = fields
+        .get("groups")
+        .filter(|node| !(is_legacy && legacy::are_policy_groups(node, findings)))
+        .map(|node| groups::read(node, fields.get("plugins"), findings))
+        .unwrap_or_default();
+    let rules = Rules {
+        base_dir: &config.base_dir,
+        groups: &groups,
+        legacy: around.as_ref(),
+        rewriting: options.rewriting,
+    };
     match fields.get("plugins") {
-        Some(plugins) => config.plugins = entry::read_all(plugins, &config.base_dir, findings),
+        None if is_legacy => legacy::note_no_plugins(&root.at, findings),
+        Some(plugins) if is_legacy && matches!(plugins.value, Value::Null) => {
+            legacy::note_no_plugins(&plugins.at, findings);
+        }
+        Some(plugins) => config.plugins = entry::read_all(plugins, &rules, findings),
         None => findings.error(
             &root.at,
             "missing key: plugins".into(),

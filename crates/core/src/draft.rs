@@ -2,10 +2,16 @@
 //!
 //! Every host builds its answers here, so that grants, shapes and limits are checked once and alike.
 
+mod extensions;
+
+use std::sync::Arc;
+
 use crate::Json;
+use crate::capability::Capabilities;
 use crate::document::Document;
 use crate::edit::Edits;
 use crate::effects::{Changes, Effects};
+use crate::extensions::Extensions;
 use crate::matcher::{Matcher, Span};
 use crate::plugin::HookCall;
 use crate::pointer::Pointer;
@@ -76,6 +82,10 @@ pub struct Draft {
     effects: Effects,
     refused: Refusals,
     request: RequestView,
+    hook: Arc<str>,
+    /// The side-channel slots as they were lent.
+    extensions: Extensions,
+    granted: Capabilities,
     max_state_bytes: u64,
     max_effect_bytes: u64,
     effect_bytes: u64,
@@ -89,6 +99,9 @@ impl Draft {
             effects: Effects::default(),
             refused: Refusals::default(),
             request: call.request.clone(),
+            hook: Arc::clone(&call.hook),
+            extensions: call.extensions.clone(),
+            granted: call.rules.granted,
             max_state_bytes: call.rules.max_state_bytes,
             max_effect_bytes: call.rules.max_effect_bytes,
             effect_bytes: 0,
@@ -244,7 +257,7 @@ impl Draft {
         if total > self.max_effect_bytes {
             self.refused.note(what, crate::RefusalCode::TooLarge);
             return Err(Refusal::too_large(format!(
-                "marks, headers and result would have {total} bytes; at most {}",
+                "marks, headers, extensions and result would have {total} bytes; at most {}",
                 self.max_effect_bytes
             )));
         }

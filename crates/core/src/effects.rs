@@ -50,19 +50,14 @@ pub struct OutcomeEffects {
 
 impl OutcomeEffects {
     /// Adds what one plugin left behind.
-    pub(crate) fn merge(&mut self, effects: &Effects) {
-        self.metadata.extend(
-            effects
-                .metadata
-                .iter()
-                .map(|(key, value)| (key.clone(), value.clone())),
-        );
+    pub(crate) fn merge(&mut self, effects: Effects) {
+        self.metadata.extend(effects.metadata);
         for (name, value) in &effects.headers {
             set_header(&mut self.headers, name, value);
         }
         self.retry_after_ms = self.retry_after_ms.max(effects.retry_after_ms);
         if effects.result.is_some() {
-            self.result.clone_from(&effects.result);
+            self.result = effects.result;
         }
     }
 }
@@ -86,4 +81,14 @@ pub(crate) fn bytes(map: &StateMap) -> u64 {
     map.iter()
         .map(|(key, value)| (key.len() + value.as_str().len()) as u64)
         .sum()
+}
+
+/// Bytes that go from a map with these changes, and bytes that come.
+pub(crate) fn resized(changes: &Changes, map: &StateMap) -> (u64, u64) {
+    let size = |key: &str, value: &Json| (key.len() + value.as_str().len()) as u64;
+    changes.iter().fold((0, 0), |(gone, new), (key, change)| {
+        let old = map.get(key).map_or(0, |value| size(key, value));
+        let now = change.as_ref().map_or(0, |value| size(key, value));
+        (gone + old, new + now)
+    })
 }

@@ -1,17 +1,22 @@
 //! [`Engine`]: the thing callers hold.
 
+mod background;
 mod builder;
+mod explain;
+mod lifecycle;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use serde::Serialize;
-use tokio::task::JoinHandle;
 
+use background::Told;
 pub use builder::{EngineBuilder, InProcess, LoadProblem, LoadReport};
 
-use crate::config::{Config, Mode, OnError};
+use crate::config::{Mode, OnError};
+use crate::entry::micros;
+use crate::extensions::{Extensions, InvalidRequest};
 use crate::generation::{Generation, InFlight};
 use crate::outcome::Outcome;
 use crate::payload::{self, InvalidPayload, Payload};
@@ -39,7 +44,7 @@ struct Inner {
     /// Hosts and in-process plugins, which every generation is loaded from. Also serialises reloads.
     source: tokio::sync::Mutex<builder::Source>,
     /// Replaced generations whose calls are not all over.
-    retiring: Mutex<Vec<JoinHandle<()>>>,
+    retiring: Mutex<Vec<lifecycle::Retiring>>,
 }
 
 impl Engine {
@@ -51,11 +56,15 @@ impl Engine {
 
     /// Asks the plugins of a hook.
     ///
+    /// Plugins that are told of the outcome in the background are started when it is known, and not
+    /// waited for. A caller that drops the future before has no outcome, and nobody is told of it.
+    ///
     /// # Errors
     ///
     /// [`InvokeError::InvalidPayload`] if somebody listens to the hook and the payload does not pass
-    /// the check at the door, [`InvokeError::ShutDown`] after [`Engine::shutdown`]. A front door
-    /// answers both with a denial.
+    /// the check at the door, [`InvokeError::InvalidRequest`] if the request's extensions do not,
+    /// [`InvokeError::ShutDown`] after [`Engine::shutdown`]. A front door
+    /// answers each with a denial.
     pub async fn invoke(
         &self,
         hook: &str,
@@ -67,41 +76,74 @@ impl Engine {
         if guard.0.is_closed() {
             return Err(InvokeError::ShutDown);
         }
-        let Some((name, entries)) = guard.0.listeners(hook) else {
+        let Some(listeners) = guard.0.listeners(hook) else {
             return Ok(Outcome::unheard(payload));
         };
         let started = Instant::now();
         let document = payload::check(hook, &payload, self.inner.max_payload_bytes)?;
+        let extensions = Extensions::of(request.extensions.as_ref(), hook)?;
         let id = ulid::Ulid::new().to_string();
         let mut caller = request.clone();
         let caller_id = caller.id.get_or_insert_with(|| id.clone()).clone();
         let question = Question {
-            hook: Arc::clone(name),
+            hook: Arc::clone(&listeners.name),
             payload: document,
             caller: Arc::new(caller),
+            extensions,
             store: &self.inner.store,
             max_payload_bytes: self.inner.max_payload_bytes,
             max_state_bytes: self.inner.max_state_bytes,
+            recorded: self.inner.sink.is_some(),
         };
         let unnamed = request.id.is_none().then(|| Unnamed {
             store: &self.inner.store,
             request: &caller_id,
         });
-        let mut concluded = pipeline::run(entries, question).await;
+        let concluded = pipeline::run(listeners, question).await;
         drop(unnamed);
-        concluded.outcome.record = Some(id);
+        let Concluded {
+            mut outcome,
+            subject,
+            plugins,
+            background,
+        } = concluded;
+        let mut told = None;
         if let Some(sink) = &self.inner.sink {
-            sink.write(record(
-                name,
-                &payload,
-                request,
-                caller_id,
-                guard.0.number,
-                started,
-                &concluded,
-            ));
+            let mut record = Record {
+                id: id.clone(),
+                of: None,
+                time: now(),
+                hook: Arc::clone(&listeners.name),
+                subject,
+                request: RequestRecord {
+                    id: caller_id,
+                    user: request.user.clone(),
+                    tenant_id: request.tenant_id.clone(),
+                    server_id: request.server_id.clone(),
+                },
+                generation: guard.0.number,
+                decision: outcome.decision,
+                modified: outcome.modified,
+                payload_sha256: sha256(payload.as_str()),
+                payload_bytes: payload.as_str().len() as u64,
+                final_sha256: outcome
+                    .payload
+                    .as_ref()
+                    .map(|payload| sha256(payload.as_str())),
+                duration_us: micros(started.elapsed()),
+                plugins: Vec::new(),
+            };
+            if !background.is_empty() {
+                told = Some(Told::new(sink, record.clone()));
+            }
+            record.plugins = plugins;
+            sink.write(record);
         }
-        Ok(concluded.outcome)
+        outcome.record = Some(id);
+        for call in background {
+            background::start(&guard, call, told.clone());
+        }
+        Ok(outcome)
     }
 
     /// Every plugin with what the operator said about it and how it fares.
@@ -121,6 +163,13 @@ impl Engine {
         generation.entries.iter().map(status).collect()
     }
 
+    /// The plugins that did not load and were left out, because the configuration says
+    /// `fail_on_plugin_error: false`.
+    #[must_use]
+    pub fn skipped(&self) -> Vec<LoadProblem> {
+        self.inner.generation.load().skipped.clone()
+    }
+
     /// Lets a plugin answer again that `on_error: disable` switched off; false if there is none of that name.
     pub fn enable(&self, plugin: &str) -> bool {
         let generation = self.inner.generation.load();
@@ -129,41 +178,6 @@ impl Engine {
             .iter()
             .find(|entry| *entry.name == *plugin);
         entry.inspect(|entry| entry.set_disabled(false)).is_some()
-    }
-
-    /// Loads the plugins of `config` beside the ones that serve, and swaps them in if all load.
-    /// The old ones end when their last call has. Limits of the engine itself stay as built.
-    ///
-    /// # Errors
-    ///
-    /// [`LoadReport`] with every plugin that did not load; the old generation then serves on. An
-    /// empty one after [`Engine::shutdown`]: an engine that was shut down stays so.
-    pub async fn reload(&self, config: Config) -> Result<(), LoadReport> {
-        let shut_down = || LoadReport {
-            problems: Vec::new(),
-        };
-        let source = self.inner.source.lock().await;
-        let old = self.inner.generation.load_full();
-        if old.is_closed() {
-            return Err(shut_down());
-        }
-        let new = Arc::new(source.load(config, old.number + 1).await?);
-        let served = &self.inner.generation;
-        let swapped = Arc::ptr_eq(&served.compare_and_swap(&old, Arc::clone(&new)), &old);
-        if !swapped {
-            // Only a shutdown swaps without the lock on the source. It does not know the new plugins.
-            new.retire(false).await;
-            return Err(shut_down());
-        }
-        let mut retiring = self.retiring();
-        retiring.retain(|task| !task.is_finished());
-        retiring.push(tokio::spawn(async move { old.retire(false).await }));
-        Ok(())
-    }
-
-    fn retiring(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
-        let retiring = self.inner.retiring.lock();
-        retiring.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The number of the generation that serves.
@@ -176,18 +190,6 @@ impl Engine {
     #[must_use]
     pub fn requests(&self) -> &RequestStore {
         &self.inner.store
-    }
-
-    /// Waits for the calls under way and ends every plugin. Calls that come later are errors.
-    pub async fn shutdown(&self) {
-        let number = self.inner.generation.load().number + 1;
-        let old = self
-            .inner
-            .generation
-            .swap(Arc::new(Generation::closed(number)));
-        let retiring = std::mem::take(&mut *self.retiring());
-        futures::future::join_all(retiring).await;
-        old.retire(true).await;
     }
 
     fn enter(&self) -> InFlight {
@@ -218,54 +220,23 @@ pub enum InvokeError {
     /// The payload did not pass the check at the door.
     #[error(transparent)]
     InvalidPayload(#[from] InvalidPayload),
+    /// The request's extensions have a shape that cannot be filtered safely.
+    #[error(transparent)]
+    InvalidRequest(#[from] InvalidRequest),
     /// The engine was shut down.
     #[error("the engine was shut down")]
     ShutDown,
 }
 
 impl InvokeError {
-    /// The code callers see: `invalid_payload`, `shut_down`.
+    /// The code callers see: `invalid_payload`, `invalid_request`, `shut_down`.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
             Self::InvalidPayload(_) => InvalidPayload::CODE,
+            Self::InvalidRequest(_) => InvalidRequest::CODE,
             Self::ShutDown => "shut_down",
         }
-    }
-}
-
-fn record(
-    hook: &Arc<str>,
-    payload: &Payload,
-    request: &Request,
-    request_id: String,
-    generation: u64,
-    started: Instant,
-    concluded: &Concluded,
-) -> Record {
-    let outcome = &concluded.outcome;
-    Record {
-        id: outcome.record.clone().unwrap_or_default(),
-        time: now(),
-        hook: Arc::clone(hook),
-        subject: concluded.subject.clone(),
-        request: RequestRecord {
-            id: request_id,
-            user: request.user.clone(),
-            tenant_id: request.tenant_id.clone(),
-            server_id: request.server_id.clone(),
-        },
-        generation,
-        decision: outcome.decision,
-        modified: outcome.modified,
-        payload_sha256: sha256(payload.as_str()),
-        payload_bytes: payload.as_str().len() as u64,
-        final_sha256: outcome
-            .payload
-            .as_ref()
-            .map(|payload| sha256(payload.as_str())),
-        duration_us: u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
-        plugins: concluded.plugins.clone(),
     }
 }
 

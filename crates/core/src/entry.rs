@@ -17,6 +17,7 @@ use crate::document::Document;
 use crate::draft::Answer;
 use crate::fault::{Fault, FaultKind, Phase};
 use crate::plugin::{HookCall, Plugin, PluginInfo};
+use crate::record::PluginRecord;
 use crate::refusal::Refused;
 use crate::verdict::Verdict;
 
@@ -28,6 +29,7 @@ const BACKSTOP: Duration = Duration::from_millis(250);
 pub(crate) struct Entry {
     pub(crate) name: Arc<str>,
     pub(crate) kind: &'static str,
+    pub(crate) group: Option<String>,
     pub(crate) hooks: Vec<String>,
     pub(crate) mode: Mode,
     pub(crate) priority: i32,
@@ -45,6 +47,8 @@ pub(crate) struct Entry {
     concurrency: u32,
     waiting: AtomicU32,
     late: AtomicU64,
+    /// Background calls under way.
+    pub(crate) in_background: AtomicU64,
 }
 
 /// What one call came to, with its times.
@@ -61,6 +65,7 @@ impl Entry {
         Self {
             name: name.into(),
             kind: info.kind,
+            group: settings.group,
             hooks: settings.hooks,
             mode: settings.mode,
             priority: settings.priority,
@@ -80,6 +85,7 @@ impl Entry {
             concurrency: settings.concurrency,
             waiting: AtomicU32::new(0),
             late: AtomicU64::new(0),
+            in_background: AtomicU64::new(0),
         }
     }
 
@@ -91,9 +97,9 @@ impl Entry {
         self.disabled.store(disabled, Ordering::Release);
     }
 
-    /// A legacy class sees headers as it does at home; anything else needs the grant.
+    /// Whether it sees a payload's headers.
     pub(crate) fn sees_headers(&self) -> bool {
-        self.granted.allows(Capability::ReadHeaders) || self.kind == "python"
+        sees_headers(self.kind, self.granted)
     }
 
     pub(crate) fn info(&self) -> PluginInfo {
@@ -145,6 +151,34 @@ impl Entry {
             queue,
             refused,
         }
+    }
+
+    /// Its part in an outcome before anything is known of it but its times and what it was refused.
+    pub(crate) fn part(
+        &self,
+        took: Duration,
+        queue: Duration,
+        refused: Vec<Refused>,
+    ) -> PluginRecord {
+        PluginRecord {
+            name: Arc::clone(&self.name),
+            kind: self.kind,
+            digest: self.digest.clone(),
+            sandbox: Arc::clone(&self.sandbox),
+            mode: self.mode,
+            verdict: None,
+            code: None,
+            fault: None,
+            edits: Vec::new(),
+            refused,
+            duration_us: micros(took),
+            queue_us: micros(queue),
+        }
+    }
+
+    /// Tells the log of a fault.
+    pub(crate) fn log_fault(&self, hook: &str, fault: &Fault) {
+        tracing::warn!(plugin = %self.name, hook = %hook, mode = %self.mode, on_error = %self.on_error, "{fault}");
     }
 
     /// Ends the plugin once no call is under way.
@@ -227,8 +261,15 @@ impl Entry {
     }
 }
 
+/// Whether a plugin of a kind with these grants sees a payload's headers: a legacy class does as it does
+/// at home; anything else needs the grant.
+pub(crate) fn sees_headers(kind: &str, granted: Capabilities) -> bool {
+    granted.allows(Capability::ReadHeaders) || kind == "python"
+}
+
 /// What the operator said about a plugin, or the defaults.
 pub(crate) struct EntrySettings {
+    pub(crate) group: Option<String>,
     pub(crate) hooks: Vec<String>,
     pub(crate) mode: Mode,
     pub(crate) priority: i32,
@@ -238,6 +279,11 @@ pub(crate) struct EntrySettings {
     pub(crate) conditions: Vec<Condition>,
     pub(crate) granted: Capabilities,
     pub(crate) in_process: bool,
+}
+
+/// A duration as records show it.
+pub(crate) fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 fn check_size(what: &str, bytes: u64) -> Result<(), Fault> {

@@ -28,6 +28,11 @@ impl Json {
         Ok(Self(text))
     }
 
+    /// INVARIANT: the text is I-JSON, nested no deeper than [`MAX_DEPTH`]: a part of a checked text, or made of such parts.
+    pub(crate) fn trusted(text: Arc<str>) -> Self {
+        Self(text)
+    }
+
     /// The text of a value that is already a tree.
     #[must_use]
     pub fn from_value(value: &serde_json::Value) -> Self {
@@ -76,6 +81,12 @@ impl Json {
     #[must_use]
     pub fn is_object(&self) -> bool {
         self.0.trim_start().starts_with('{')
+    }
+
+    /// Whether the value is `null`.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        self.0.trim() == "null"
     }
 
     /// Whether the two texts mean the same value: key order and white space aside, numbers by text.

@@ -10,15 +10,22 @@
 //! [`Engine::invoke`] looks the hook up in the serving generation. Nobody listens: the answer is an
 //! allow, at the price of that one look-up. Else the payload is checked once ([`Payload`], I-JSON,
 //! nesting, size, the hook's shape) and becomes a [`Document`], text that is read where it lies.
-//! The pipeline then asks each listening plugin in order, handing it a [`HookCall`]: the document as
-//! the plugins before it left it, the request as this plugin may see it, and a deadline. The plugin
-//! builds its [`Answer`] in a [`Draft`], which checks each edit and effect as it is added. Answers
-//! merge into one [`Outcome`]; a [`Record`] of who said what goes to the sink.
+//! The pipeline then asks the listening plugins, phase by phase ([`config::Mode`]), handing each a
+//! [`HookCall`]: the document as the plugins before it left it, the request as this plugin may see it,
+//! and a deadline. The plugin builds its [`Answer`] in a [`Draft`], which checks each edit and effect as
+//! it is added. Answers merge into one [`Outcome`]; a [`Record`] of who said what goes to the sink.
+//!
+//! `sequential` and `transform` plugins come one after another and change the payload, `audit` plugins
+//! look at what they made of it, `concurrent` ones judge it all at once in the caller's task. A denial
+//! ends this, and cancels those that are still at it. Then `fire_and_forget` plugins are told, each in a
+//! task of its own that nobody waits for but a reload and, for a while, a shutdown.
 //!
 //! # Invariants
 //!
 //! - A [`Fault`] is never an allow: `on_error` turns it into a denial, or names it in the outcome.
 //! - Edits and effects of a plugin that did not answer are dropped whole.
+//! - Nothing in an outcome depends on which of several plugins was done first, but for which of them
+//!   had answered when one denied.
 //! - Values nobody touched keep their source text, numbers above all.
 //! - A plugin without a grant neither sees nor changes what the grant is for; that is checked here,
 //!   once, for every host.
@@ -71,6 +78,7 @@ mod edit;
 mod effects;
 mod engine;
 mod entry;
+mod explain;
 mod extensions;
 mod fault;
 mod generation;
@@ -99,7 +107,8 @@ pub use effects::{Changes, Effects, OutcomeEffects};
 pub use engine::{
     Engine, EngineBuilder, InProcess, InvokeError, LoadProblem, LoadReport, PluginStatus,
 };
-pub use extensions::{ExtensionChanges, Extensions};
+pub use explain::{Explanation, Part, PluginExplanation, SkipReason, Turn};
+pub use extensions::{ExtensionChanges, Extensions, InvalidRequest};
 pub use fault::{Fault, FaultKind, Phase};
 pub use hooks::{KNOWN_HOOKS, Shape};
 pub use json::{Json, MAX_DEPTH};
@@ -108,7 +117,7 @@ pub use outcome::{ApprovalRequest, FaultReport, Outcome, Suppressed};
 pub use payload::{InvalidPayload, Payload};
 pub use plugin::{EnvironmentInfo, HookCall, Host, LoadError, Plugin, PluginInfo};
 pub use pointer::{Pointer, PointerError};
-pub use record::{PluginRecord, Record, RecordSink, RequestRecord};
+pub use record::{PluginRecord, Record, RecordSink, RecordedVerdict, RequestRecord};
 pub use refusal::{Refusal, RefusalCode, Refusals, Refused};
 pub use request::{Request, RequestView, StateMap};
 pub use scan::NotIJson;

@@ -271,7 +271,7 @@ impl<'a> Checker<'a> {
 }
 
 /// The start of a key, for an error: keys are the caller's text and can be as long as a payload.
-fn shown(key: &str) -> &str {
+pub(crate) fn shown(key: &str) -> &str {
     const SHOWN_CHARS: usize = 64;
     key.char_indices()
         .nth(SHOWN_CHARS)

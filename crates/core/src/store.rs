@@ -36,34 +36,40 @@ struct Kept {
 impl RequestStore {
     /// What `plugin` sees of a request now.
     pub(crate) fn view(&self, caller: &Arc<Request>, plugin: &str) -> RequestView {
-        let mut view = RequestView {
-            caller: Arc::clone(caller),
-            ..RequestView::default()
-        };
-        let mut inner = self.lock();
-        if inner.requests.is_empty() {
-            return view;
-        }
-        inner.forget_idle(Instant::now());
-        if let Some(kept) = inner.touch(view.id()) {
-            view.private = kept.private.get(plugin).cloned().unwrap_or_default();
-            view.shared = Arc::clone(&kept.shared);
-            view.metadata = Arc::clone(&kept.metadata);
-            view.state_bytes = kept.bytes();
-        }
-        view
+        self.lock().view(caller, plugin)
     }
 
-    /// Carries out the state changes of one answer.
-    pub(crate) fn commit(&self, request: &str, plugin: &Arc<str>, effects: &Effects) {
+    /// What each of the plugins sees of a request at one and the same moment.
+    pub(crate) fn views<'a>(
+        &self,
+        caller: &Arc<Request>,
+        plugins: impl Iterator<Item = &'a str>,
+    ) -> Vec<RequestView> {
+        let mut inner = self.lock();
+        plugins.map(|plugin| inner.view(caller, plugin)).collect()
+    }
+
+    /// Carries out the state changes of one answer; false if the state would be larger than
+    /// `max_bytes` with them, and larger than it is. None of them is carried out then.
+    pub(crate) fn commit(
+        &self,
+        request: &str,
+        plugin: &Arc<str>,
+        effects: &Effects,
+        max_bytes: u64,
+    ) -> bool {
         if effects.state.is_empty()
             && effects.shared.is_empty()
             && effects.request_metadata.is_empty()
         {
-            return;
+            return true;
         }
         let mut inner = self.lock();
         let kept = inner.touch_or_insert(request);
+        let (before, after) = kept.bytes_with(plugin, effects);
+        if after > max_bytes && after > before {
+            return false;
+        }
         if !effects.state.is_empty() {
             effects::apply(
                 &effects.state,
@@ -72,6 +78,7 @@ impl RequestStore {
         }
         effects::apply(&effects.shared, Arc::make_mut(&mut kept.shared));
         effects::apply(&effects.request_metadata, Arc::make_mut(&mut kept.metadata));
+        true
     }
 
     /// How many requests are kept.
@@ -97,6 +104,24 @@ impl RequestStore {
 }
 
 impl Inner {
+    fn view(&mut self, caller: &Arc<Request>, plugin: &str) -> RequestView {
+        let mut view = RequestView {
+            caller: Arc::clone(caller),
+            ..RequestView::default()
+        };
+        if self.requests.is_empty() {
+            return view;
+        }
+        self.forget_idle(Instant::now());
+        if let Some(kept) = self.touch(view.id()) {
+            view.private = kept.private.get(plugin).cloned().unwrap_or_default();
+            view.shared = Arc::clone(&kept.shared);
+            view.metadata = Arc::clone(&kept.metadata);
+            view.state_bytes = kept.bytes();
+        }
+        view
+    }
+
     fn touch(&mut self, request: &str) -> Option<&mut Kept> {
         let kept = self.requests.get_mut(request)?;
         let name = self.by_use.remove(&kept.used)?;
@@ -157,5 +182,22 @@ impl Kept {
             .sum::<u64>()
             + effects::bytes(&self.shared)
             + effects::bytes(&self.metadata)
+    }
+
+    /// The bytes now, and with the changes of one answer of `plugin`.
+    fn bytes_with(&self, plugin: &str, effects: &Effects) -> (u64, u64) {
+        let none = StateMap::new();
+        let private = self.private.get(plugin).map_or(&none, |map| &**map);
+        let changed = [
+            (&effects.state, private),
+            (&effects.shared, &*self.shared),
+            (&effects.request_metadata, &*self.metadata),
+        ];
+        let before = self.bytes();
+        let (gone, new) = changed
+            .into_iter()
+            .map(|(changes, map)| effects::resized(changes, map))
+            .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        (before, (before + new).saturating_sub(gone))
     }
 }

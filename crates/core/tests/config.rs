@@ -2,8 +2,12 @@
 
 #[path = "config/cases.rs"]
 mod cases;
+#[path = "config/conditions.rs"]
+mod conditions;
 #[path = "config/entries.rs"]
 mod entries;
+#[path = "config/groups.rs"]
+mod groups;
 #[path = "config/loading.rs"]
 mod loading;
 #[path = "config/notes.rs"]

@@ -1,19 +1,20 @@
 //! From a worker's frame to an [`Answer`]: every edit and effect through the draft that checks it.
 
+mod extensions;
 mod wire;
 
 use std::fmt::Display;
 
-use hookgate_core::{Answer, Draft, Fault, FaultKind, Json, Pointer, Violation};
+use hookgate_core::{Answer, Draft, Fault, FaultKind, HookCall, Json, Pointer, Violation};
 use serde_json::value::RawValue;
 
 use crate::worker::{Body, tail};
 use wire::{AnswerFrame, Changes, Edit, FaultFrame, Saying, ViolationFrame};
 
 /// What the worker sent for one call.
-pub(crate) fn read(body: &Body, draft: Draft) -> Result<Answer, Fault> {
+pub(crate) fn read(body: &Body, call: &HookCall) -> Result<Answer, Fault> {
     match body {
-        Body::Answer(frame) => answer(&parse(frame)?, draft),
+        Body::Answer(frame) => answer(&parse(frame)?, call),
         Body::Fault(frame) => Err(fault(&parse(frame)?)),
         Body::Cancelled => Err(plugin_error(
             "the hook ended as cancelled, and nobody had cancelled it",
@@ -27,15 +28,10 @@ fn parse<'a, T: serde::Deserialize<'a>>(frame: &'a [u8]) -> Result<T, Fault> {
         .map_err(|error| protocol(format!("the worker's answer cannot be read: {error}")))
 }
 
-fn answer(frame: &AnswerFrame<'_>, mut draft: Draft) -> Result<Answer, Fault> {
-    for refused in &frame.refused {
-        // The worker has refused it already; the record lists it as the host's own would be.
-        let _ = draft.not_granted(
-            "extension",
-            format!("{} was changed without a grant", refused.what),
-        );
-    }
+fn answer(frame: &AnswerFrame<'_>, call: &HookCall) -> Result<Answer, Fault> {
+    let mut draft = call.draft();
     let violation = frame.violation.as_ref().map(violation).transpose()?;
+    extensions::merge(&frame.extensions, call, &mut draft);
     let changed = change(frame, &mut draft);
     match frame.verdict {
         // A denial stands, whatever became of what the plugin wanted besides.

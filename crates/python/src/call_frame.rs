@@ -24,8 +24,11 @@ struct Identity<'a> {
     metadata: BTreeMap<String, &'a RawValue>,
 }
 
-/// The whole frame of call number `id`.
-pub(crate) fn encode(id: u64, call: &HookCall) -> Result<Vec<u8>, Fault> {
+/// The slot of tokens, which the framework has no place for: they go no further than they are used.
+const TOKENS: &str = "raw_credentials";
+
+/// The whole frame of call number `id`, with the side-channel slots if the hook takes them.
+pub(crate) fn encode(id: u64, call: &HookCall, extensions: bool) -> Result<Vec<u8>, Fault> {
     let failed = |error: serde_json::Error| {
         Fault::new(
             FaultKind::Protocol,
@@ -40,6 +43,11 @@ pub(crate) fn encode(id: u64, call: &HookCall) -> Result<Vec<u8>, Fault> {
     frame.extend_from_slice(payload.as_bytes());
     frame.extend_from_slice(br#","request":"#);
     serde_json::to_writer(&mut frame, &identity(&call.request).map_err(failed)?).map_err(failed)?;
+    if extensions && !call.extensions.is_empty() {
+        frame.extend_from_slice(br#","extensions":"#);
+        let slots = call.extensions.iter();
+        write_members(&mut frame, slots.filter(|(slot, _)| *slot != TOKENS)).map_err(failed)?;
+    }
     frame.extend_from_slice(br#","state":"#);
     write_map(&mut frame, call.request.private()).map_err(failed)?;
     frame.extend_from_slice(br#","shared":"#);
@@ -75,8 +83,15 @@ fn identity(view: &RequestView) -> Result<Identity<'_>, serde_json::Error> {
 }
 
 fn write_map(frame: &mut Vec<u8>, map: &StateMap) -> Result<(), serde_json::Error> {
+    write_members(frame, map.iter().map(|(key, value)| (key.as_str(), value)))
+}
+
+fn write_members<'a, 'b>(
+    frame: &mut Vec<u8>,
+    members: impl Iterator<Item = (&'a str, &'b Json)>,
+) -> Result<(), serde_json::Error> {
     frame.push(b'{');
-    for (index, (key, value)) in map.iter().enumerate() {
+    for (index, (key, value)) in members.enumerate() {
         if index > 0 {
             frame.push(b',');
         }

@@ -32,7 +32,7 @@ impl Plugin for PythonPlugin {
         Box::pin(async move {
             let worker = self.supervisor.worker(call.deadline).await?;
             let body = worker.ask(&call).await?;
-            let answer = answer::read(&body, call.draft())?;
+            let answer = answer::read(&body, &call)?;
             self.supervisor.succeeded();
             Ok(answer)
         })

@@ -40,6 +40,17 @@ pub(crate) struct Ready {
     pub(crate) python: String,
     pub(crate) framework: Framework,
     pub(crate) hooks: Vec<String>,
+    /// Those of `hooks` that take side-channel slots.
+    #[serde(default)]
+    pub(crate) extensions: Vec<String>,
+}
+
+impl Ready {
+    /// Whether the hook may want the side-channel slots. One the plugin registers later is not known yet.
+    fn takes_extensions(&self, hook: &str) -> bool {
+        let among = |names: &[String]| names.iter().any(|name| name == hook);
+        among(&self.extensions) || !among(&self.hooks)
+    }
 }
 
 /// The framework found in the environment.
@@ -112,6 +123,7 @@ impl Worker {
             python: String::new(),
             framework: nothing,
             hooks: Vec::new(),
+            extensions: Vec::new(),
         };
         let mut worker = Self {
             calls,
@@ -170,7 +182,8 @@ impl Worker {
     /// Asks about one hook and waits until the deadline.
     pub(crate) async fn ask(&self, call: &HookCall) -> Result<Body, Fault> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let frame = call_frame::encode(id, call)?;
+        let extensions = self.ready.takes_extensions(&call.hook);
+        let frame = call_frame::encode(id, call, extensions)?;
         let (mut pending, mut reply) = self.calls.begin(id, call.deadline, frame)?;
         let waited = match timeout_at(call.deadline.into(), &mut reply).await {
             Ok(waited) => Some(waited),

@@ -21,7 +21,7 @@ async fn edits_and_effects_reach_the_outcome() {
         "edits": [{"op": "set", "at": "/args/q", "value": null}, {"op": "remove", "at": "/args/big"}, {"op": "remove", "at": "/args/frame"}],
         "state": {"set": {}, "remove": []}, "shared": {"set": {}, "remove": []}, "request_metadata": {"set": {}, "remove": []},
         "metadata": {"seen": [1, 1.10]}, "headers": {"X-Seen": "yes"}, "retry_after_ms": 1500, "result": {"a": 1},
-        "refused": [{"what": "extension", "code": "not-granted"}]
+        "extensions": [{"op": "set", "at": "/custom", "value": {"a": 1.10}}]
     });
     let outcome = answered(&rig, frame).await;
     assert_eq!(outcome.decision, Decision::Allow);
@@ -32,7 +32,7 @@ async fn edits_and_effects_reach_the_outcome() {
     );
     let effects = serde_json::to_value(&outcome.effects).expect("JSON");
     let expected = json!({
-        "metadata": {"seen": [1, 1.1]}, "headers": {"X-Seen": "yes"}, "retry_after_ms": 1500, "extensions": {}, "result": {"a": 1}
+        "metadata": {"seen": [1, 1.1]}, "headers": {"X-Seen": "yes"}, "retry_after_ms": 1500, "extensions": {"custom": {"a": 1.1}}, "result": {"a": 1}
     });
     assert_eq!(effects, expected);
 }

@@ -3,7 +3,7 @@
 #[path = "support/stub.rs"]
 mod stub;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use hookgate_core::{FaultKind, Phase};
@@ -32,6 +32,30 @@ async fn a_late_answer_is_dropped_and_counted() {
     // The stub answers in order: once this is here, the late one has been read.
     rig.pid().await;
     assert_eq!(rig.late_answers(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_answer_to_a_call_that_was_cancelled_before_its_deadline_is_not_late() {
+    let timeout = Duration::from_millis(300);
+    let mut setup = Setup::new(json!({})).timeout(300);
+    setup.options.supervision.cancel_grace = stub::LONG;
+    let rig = setup.build().await;
+    let began = Instant::now();
+    let mut call = Box::pin(rig.ask(json!({"do": "dawdle", "n": 1, "seconds": 0.5})));
+    assert!((&mut call).now_or_never().is_none());
+    // The second is answered behind the first: the first has been received.
+    rig.pid().await;
+    drop(call);
+    // On a machine so slow that its time was up before, it may be late.
+    let most = u64::from(began.elapsed() >= timeout);
+    // The next call waits for the worker to let go of the first, for longer than it has itself.
+    for _ in 0..100 {
+        if rig.ask(json!({"do": "allow"})).await.faults.is_empty() {
+            break;
+        }
+    }
+    rig.pid().await;
+    assert!(rig.late_answers() <= most);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -205,22 +205,22 @@ impl call::HostContext for Guest {
     }
 
     fn extension(&mut self, _: Resource<LentContext>, slot: String) -> Refusable<Option<String>> {
-        Ok(Err(refusal(self.draft()?.not_granted(
-            "extension",
-            format!("no grant to read extension {slot}"),
-        ))))
+        let seen = self.draft()?.extension(&slot);
+        Ok(seen.map(|value| value.map(text)).map_err(refusal))
     }
 
     fn set_extension(
         &mut self,
         _: Resource<LentContext>,
         slot: String,
-        _: String,
+        value: String,
     ) -> Refusable<()> {
-        Ok(Err(refusal(self.draft()?.not_granted(
-            "extension",
-            format!("no grant to write extension {slot}"),
-        ))))
+        let draft = self.draft()?;
+        Ok(match json(value) {
+            Ok(value) => draft.set_extension(&slot, value),
+            Err(invalid) => Err(draft.refuse_extension(invalid)),
+        }
+        .map_err(refusal))
     }
 
     fn edit_set(&mut self, _: Resource<LentContext>, at: String, value: String) -> Refusable<()> {

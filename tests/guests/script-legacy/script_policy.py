@@ -4,7 +4,9 @@ Config: `{"hooks": {"<hook name>": [{"op": ...}, ...]}}`. The ops listed for a h
 The same policy exists as `script-rust` and `script-python`.
 """
 
+import asyncio
 import copy
+import time
 
 from cpex.framework import Plugin, PluginPayload, PluginResult, PluginViolation, get_hook_registry
 from pydantic import ConfigDict
@@ -34,7 +36,7 @@ class ScriptPlugin(Plugin):
 
     def _listener(self, hook):
         async def listen(payload, context):
-            return _Run(payload, context).ops(self._script.get(hook, []))
+            return await _Run(payload, context).answer(self._script.get(hook, []))
 
         return listen
 
@@ -52,21 +54,30 @@ class _Run:
         self.headers = {}
         self.retry_ms = 0
 
-    def ops(self, ops):
-        for op in ops:
-            violation = self.step(op)
-            if violation is not None:
-                return self.result(continue_processing=False, violation=PluginViolation(**violation))
-        return self.result(modified_payload=self.edits.apply())
-
-    def result(self, **verdict):
+    async def answer(self, ops):
+        verdict = await self.steps(ops) or {}
+        # Also with a denial, where it must not count.
         return PluginResult(
-            metadata=self.metadata, http_headers=self.headers or None, retry_delay_ms=self.retry_ms, **verdict
+            modified_payload=self.edits.apply(),
+            metadata=self.metadata,
+            http_headers=self.headers or None,
+            retry_delay_ms=self.retry_ms,
+            **verdict,
         )
 
-    def step(self, op):
-        """Runs one op; a violation ends the run, None goes on."""
+    async def steps(self, ops):
+        for op in ops:
+            verdict = await self.step(op)
+            if verdict is not None:
+                return verdict
+        return None
+
+    async def step(self, op):
+        """Runs one op; a verdict ends the run, None goes on."""
         match op["op"]:
+            case "do":
+                # So that one plugin can be told call by call what to do.
+                return await self.steps(get(self.payload, op["from"], []))
             case "set":
                 self.edits.set(op["at"], copy.deepcopy(op["value"]))
             case "copy":
@@ -103,23 +114,37 @@ class _Run:
             case "retry":
                 self.retry_ms = op["ms"]
             case "deny":
-                return op["violation"]
+                return _denial(op["violation"])
+            case "deny_without_violation":
+                return {"continue_processing": False}
+            case "allow_with_violation":
+                return {"violation": PluginViolation(**op["violation"])}
             case "deny_if_state":
-                return _violation_if(self.state, op)
+                return _denial_if(self.state, op)
             case "deny_if_shared":
-                return _violation_if(self.shared, op)
+                return _denial_if(self.shared, op)
             case "fail":
                 raise RuntimeError(op["message"])
             case "spin":
                 while True:
                     pass
+            case "block":
+                # Holds up everything in the worker, a cancellation included.
+                time.sleep(op["ms"] / 1000)
+            case "hang":
+                # For ever, and gives way.
+                await asyncio.Event().wait()
             case unknown:
                 raise ValueError(f"unknown op {unknown}")
         return None
 
 
-def _violation_if(store, op):
-    return op["violation"] if op["key"] in store and _same(store[op["key"]], op["equals"]) else None
+def _denial(violation):
+    return {"continue_processing": False, "violation": PluginViolation(**violation)}
+
+
+def _denial_if(store, op):
+    return _denial(op["violation"]) if op["key"] in store and _same(store[op["key"]], op["equals"]) else None
 
 
 def _count(number):

@@ -6,6 +6,7 @@ The same policy exists as `script-rust` and `script-legacy`.
 JSON values of the config stay text, so that numbers reach the payload as they were written.
 """
 
+import contextlib
 import json
 import sys
 
@@ -31,21 +32,32 @@ def _read(config):
     """Every hook's ops."""
     script = {}
     for hook in config.keys("/hooks"):
-        ops, at = [], f"/hooks/{_escape(hook)}"
-        while (text := config.get(f"{at}/{len(ops)}")) is not None:
-            ops.append(_op(config, f"{at}/{len(ops)}", json.loads(text)))
-        script[hook] = ops
+        script[hook] = _list(config, f"/hooks/{_escape(hook)}")
     return script
 
 
-def _op(config, at, op):
+def _list(document, at):
+    """The ops of the array at a pointer; none where nothing is there."""
+    ops = []
+    while (text := document.get(f"{at}/{len(ops)}")) is not None:
+        ops.append(_op(document, f"{at}/{len(ops)}", json.loads(text)))
+    return ops
+
+
+def _op(document, at, op):
     for member in ("value", "equals"):
         # A header's value is a string and stays one; the others are JSON.
         if member in op and op["op"] != "header":
-            op[member] = config.get(f"{at}/{member}")
+            op[member] = document.get(f"{at}/{member}")
     if "violation" in op:
-        op["violation"] = _violation(op["violation"], config.get(f"{at}/violation/details") or "{}")
+        op["violation"] = _violation(op["violation"], document.get(f"{at}/violation/details") or "{}")
+    if "approval" in op:
+        op["approval"] = _approval(op["approval"], document.get(f"{at}/approval/details") or "{}")
     return op
+
+
+def _approval(approval, details):
+    return types.Approval(reason=approval["reason"], risk=types.Risk[approval["risk"].upper()], details=details)
 
 
 def _violation(violation, details):
@@ -61,18 +73,29 @@ def _violation(violation, details):
 
 
 def _run(ops, payload, ctx):
+    return _steps(ops, payload, ctx) or types.Verdict_Allow()
+
+
+def _steps(ops, payload, ctx):
     for op in ops:
         verdict = _step(op, payload, ctx)
         if verdict is not None:
             return verdict
-    return types.Verdict_Allow()
+    return None
 
 
 def _step(op, payload, ctx):
     """Runs one op; a verdict ends the run, None goes on."""
     match op["op"]:
+        case "do":
+            # So that one plugin can be told call by call what to do.
+            return _steps(_list(payload, op["from"]), payload, ctx)
         case "set":
             ctx.edit_set(op["at"], op["value"])
+        case "set_anyway":
+            # The refusal is the host's to remember.
+            with contextlib.suppress(Err):
+                ctx.edit_set(op["at"], op["value"])
         case "copy":
             value = payload.get(op["from"])
             if value is None:
@@ -106,6 +129,10 @@ def _step(op, payload, ctx):
             ctx.set_header(op["name"], op["value"])
         case "retry":
             ctx.set_retry_ms(op["ms"])
+        case "result":
+            ctx.set_result(op["value"])
+        case "ask":
+            return types.Verdict_Ask(op["approval"])
         case "deny":
             return types.Verdict_Deny(op["violation"])
         case "deny_if_state":
@@ -114,7 +141,8 @@ def _step(op, payload, ctx):
             return _deny_if(ctx.shared(op["key"]), op)
         case "fail":
             raise Failed(op["message"])
-        case "spin":
+        # A component cannot wait otherwise.
+        case "spin" | "hang":
             while True:
                 pass
         case unknown:

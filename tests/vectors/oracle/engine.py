@@ -1,183 +1,190 @@
-"""The engine as the contract words it: the check at the door, the sequential pipeline, state, faults, the outcome.
+"""The engine as the contract words it: phases by mode, what of an answer counts, faults, state, the outcome.
 
 One `Engine` stands for one running setup. It holds what outlives a call: state per request and the
 plugins that `on_error: disable` has taken out.
 """
 
 import copy
-import itertools
+import hashlib
+from dataclasses import dataclass
 
-from oracle import ijson
-from oracle.ijson import Number, equal, from_python, lookup, tokens
-from oracle.policies import POLICIES, SUBJECTS, Call, Failed, violation
+from oracle import door, edits, ijson
+from oracle.answer import Answer, Call, Failed, violation
+from oracle.effects import Effects
+from oracle.ijson import equal, from_python
+from oracle.policies import POLICIES
 
-MAX_PAYLOAD_BYTES = 10_000_000
-# Members a known hook may have besides its subject: name, check, whether it may be absent.
-MEMBERS = {
-    "tool_pre_invoke": [("args", "object?", True), ("headers", "strings?", True)],
-    "tool_post_invoke": [("result", "any", False)],
-    "prompt_pre_fetch": [("args", "strings?", True)],
-    "prompt_post_fetch": [("result", "any", False)],
-    "resource_pre_fetch": [("metadata", "object?", True)],
-    "resource_post_fetch": [("content", "any", False)],
-}
-
-
-class InvalidPayload(Exception):
-    """The payload does not pass the door."""
-
-
-def check(hook, text):
-    """The payload, or `InvalidPayload`."""
-    if len(text.encode()) > MAX_PAYLOAD_BYTES:
-        raise InvalidPayload("too large")
-    try:
-        payload = ijson.parse(text)
-    except ijson.NotIJson as why:
-        raise InvalidPayload(str(why)) from None
-    check_shape(hook, payload)
-    return payload
-
-
-def check_shape(hook, payload):
-    """Objects for every hook; subject and members for those of the table."""
-    if not isinstance(payload, dict):
-        raise InvalidPayload("not an object")
-    if hook not in SUBJECTS:
-        return
-    if not isinstance(payload.get(SUBJECTS[hook]), str):
-        raise InvalidPayload("subject is not a string")
-    for name, wanted, optional in MEMBERS[hook]:
-        if name not in payload:
-            if not optional:
-                raise InvalidPayload(f"{name} is missing")
-        elif not _fits(payload[name], wanted):
-            raise InvalidPayload(f"{name} has the wrong shape")
-    # A legacy class sees only the members of its framework's type, in this order.
-    order = [SUBJECTS[hook]] + [name for name, _, _ in MEMBERS[hook]]
-    assert list(payload) == [name for name in order if name in payload], f"members of {hook}: {list(payload)}"
-
-
-def _fits(value, wanted):
-    if wanted == "any" or value is None:
-        return True
-    if not isinstance(value, dict):
-        return False
-    return wanted == "object?" or all(isinstance(item, str) for item in value.values())
-
-
-def apply_edits(payload, edits):
-    """All edits at once, each pointing into the payload as it was received."""
-    # An append takes a place of its own; nothing else may be set twice or inside what is set.
-    places = [pointer + "/-" if op == "append" else pointer for op, pointer, _ in edits]
-    for one, other in itertools.permutations(places, 2):
-        assert one.endswith("/-") or not f"{other}/".startswith(f"{one}/"), f"{one} and {other} touch"
-    result = copy.deepcopy(payload)
-    # Appends and sets first, then removals from the highest index down, so that no index moves.
-    removals = [tokens(edit[1]) for edit in edits if edit[0] == "remove"]
-    for op, pointer, value in edits:
-        if op == "append":
-            lookup(result, pointer)[1].append(value)
-        elif op == "set":
-            parent, key = _place(result, tokens(pointer))
-            parent[key] = value
-    for path in sorted(removals, key=lambda path: [(len(token), token) for token in path], reverse=True):
-        parent, key = _place(result, path)
-        del parent[key]
-    return result
-
-
-def _place(value, path):
-    """The container and the key of a place whose parent exists."""
-    for token in path[:-1]:
-        value = value[int(token)] if isinstance(value, list) else value[token]
-    if isinstance(value, list):
-        assert int(path[-1]) < len(value), path
-        return value, int(path[-1])
-    assert isinstance(value, dict), path
-    return value, path[-1]
+# In this order. What runs as `fire_and_forget` leaves no trace in an outcome, and `disabled` is not there at all.
+PHASES = ["sequential", "transform", "audit", "concurrent"]
+MAY_MODIFY = ["sequential", "transform"]
+MAY_BLOCK = ["sequential", "concurrent"]
+# Stands for the digest of the payload beside it, where the contract does not say what text edits leave.
+OF_THE_PAYLOAD = "of the payload"
 
 
 class Engine:
     """One setup, running."""
 
     def __init__(self, setup):
-        plugins = [plugin for plugin in setup["plugins"] if plugin.get("mode", "sequential") != "disabled"]
-        self.plugins = sorted(plugins, key=lambda plugin: plugin.get("priority", 100))
+        plugins = [plugin for plugin in setup["plugins"] if plugin.get("mode") != "disabled"]
+        self.plugins = [{"mode": "sequential", "on_error": "fail", "priority": 100, **plugin} for plugin in plugins]
         self.disabled = set()
         self.requests = {}
+
+    def enable_all(self):
+        """Done before each vector: what `on_error: disable` takes out is out within one."""
+        self.disabled.clear()
 
     def invoke(self, hook, text, request=None):
         """The canonical outcome of one step; raises `InvalidPayload`."""
         listeners = [plugin for plugin in self.plugins if hook in plugin["hooks"]]
         if not listeners:
-            return _outcome("allow", ijson.parse(text), False, None, [], Effects())
-        received = payload = check(hook, text)
-        request = request or {}
+            return Run(self, hook, text, ijson.parse(text), {}).outcome()
+        run = Run(self, hook, text, door.check(hook, text), request or {})
+        for phase in PHASES:
+            plugins = [plugin for plugin in listeners if plugin["mode"] == phase and run.concerns(plugin)]
+            if phase == "concurrent":
+                run.all_at_once(plugins)
+            else:
+                # Equals keep the config's order.
+                run.one_by_one(sorted(plugins, key=lambda plugin: plugin["priority"]))
+            if run.violation:
+                break
+        return run.outcome()
+
+
+@dataclass
+class Asked:
+    """What came of asking one plugin: an answer or a kind of fault, and the state as it left it."""
+
+    plugin: dict
+    answer: Answer | None
+    fault: str | None
+    call: Call
+
+    def denies(self):
+        """Whether this stops the pipeline, where the mode lets it."""
+        return self.plugin["on_error"] == "fail" if self.fault else self.answer.verdict == "deny"
+
+
+class Run:
+    """One call on its way through the phases."""
+
+    def __init__(self, engine, hook, text, payload, request):
+        self.engine, self.hook, self.text, self.request = engine, hook, text, request
+        self.received = self.payload = payload
+        self.edited = False
         # A request without an id is one of its own: what it writes is never seen again.
-        private, shared = self.requests.setdefault(request["id"], ({}, {})) if "id" in request else ({}, {})
-        effects, faults = Effects(), []
-        for plugin in listeners:
-            name, on_error = plugin["name"], plugin.get("on_error", "fail")
-            if name in self.disabled:
-                continue
-            call = Call(from_python(request), copy.deepcopy(private.get(name, {})), copy.deepcopy(shared))
-            if hook == "tool_pre_invoke" and payload.get("headers"):
-                assert "read_headers" in plugin.get("data", []), "headers need a grant"
-            try:
-                answer = POLICIES[plugin["policy"]](hook, payload, from_python(plugin["config"]), call)
-            except Failed as failed:
-                kind = str(failed)
-                fault = {"plugin": name, "kind": kind, "on_error": on_error}
-                if kind == "timeout":
-                    fault["phase"] = "guest"
-                faults.append(fault)
-                if on_error == "disable":
-                    self.disabled.add(name)
-                if on_error == "fail":
-                    denied = {"plugin": name, **violation("plugin_fault", "plugin fault", details={"fault": kind})}
-                    return _outcome("deny", None, False, denied, faults, effects)
-                continue
-            private[name] = call.state
-            shared.clear()
-            shared.update(call.shared)
-            effects.add(answer)
-            if answer.violation is not None:
-                return _outcome("deny", None, False, {"plugin": name, **answer.violation}, faults, effects)
-            payload = apply_edits(payload, answer.edits)
-            check_shape(hook, payload)
-        return _outcome("allow", payload, not equal(received, payload), None, faults, effects)
+        self.private, self.shared = engine.requests.setdefault(request["id"], ({}, {})) if "id" in request else ({}, {})
+        self.effects = Effects()
+        self.violation, self.approvals, self.suppressed, self.faults = None, [], [], []
 
+    def concerns(self, plugin):
+        """Whether it is asked at all. Of conditions the vectors here use the one on a tool's name."""
+        conditions = plugin.get("conditions", [])
+        assert all(list(condition) == ["tools"] for condition in conditions), "the oracle knows conditions on tools"
+        named = not conditions or any(self.received["name"] in condition["tools"] for condition in conditions)
+        return named and plugin["name"] not in self.engine.disabled
 
-class Effects:
-    """What plugins leave for the caller."""
+    def one_by_one(self, plugins):
+        """Each sees what those before it left; a denial that counts ends it."""
+        for plugin in plugins:
+            self.settle(self.ask(plugin))
+            if self.violation:
+                return
 
-    def __init__(self):
-        self.metadata, self.headers, self.retry_ms = {}, {}, None
+    def all_at_once(self, plugins):
+        """All see the same. What they leave merges in config order; beside a denial nothing of the others does."""
+        asked = [self.ask(plugin) for plugin in plugins]
+        denying = [one for one in asked if one.denies()]
+        # One that has not answered by then is cancelled.
+        prompt = [one for one in denying if one.fault != "timeout"] or denying
+        if prompt:
+            others = [one for one in asked if one not in prompt and one.fault != "timeout"]
+            assert len(prompt) == 1, "which of two denials comes first depends on time"
+            assert not any(one.fault or one.answer.violation for one in others), "whether they are listed depends on time"
+            asked = prompt
+        for one in asked:
+            self.settle(one)
 
-    def add(self, answer):
-        """Metadata by key, headers without regard to case, the largest delay."""
-        self.metadata.update(answer.metadata)
-        for name, value in answer.headers:
-            self.headers[name.lower()] = (name, value)
-        if answer.retry_ms is not None:
-            self.retry_ms = max(answer.retry_ms, self.retry_ms or 0)
+    def ask(self, plugin):
+        """A plugin's answer to the payload as it is now."""
+        if self.hook == "tool_pre_invoke" and self.payload.get("headers"):
+            assert "read_headers" in plugin.get("data", []), "headers need a grant"
+        state = self.private.get(plugin["name"], {})
+        call = Call(from_python(self.request), copy.deepcopy(state), copy.deepcopy(self.shared))
+        try:
+            answer = POLICIES[plugin["policy"]](self.hook, self.payload, from_python(plugin["config"]), call)
+        except Failed as failed:
+            return Asked(plugin, None, str(failed), call)
+        if answer.refused and answer.verdict != "deny":
+            # What could not change what it wanted to change has not allowed it.
+            return Asked(plugin, None, "protocol", call)
+        return Asked(plugin, answer, None, call)
 
+    def settle(self, one):
+        """What of an answer or a fault counts, by the plugin's mode."""
+        if one.fault:
+            return self.fault(one)
+        plugin, answer = one.plugin, one.answer
+        name, mode = plugin["name"], plugin["mode"]
+        if mode == "audit":
+            self.effects.metadata.update(answer.metadata)
+        else:
+            self.effects.add(answer)
+            self.write(one)
+        denied = None if answer.violation is None else {"plugin": name, **answer.violation}
+        if answer.verdict == "deny" and denied is None:
+            denied = {"plugin": name, **violation("denied", "denied")}
+        approval = None if answer.approval is None else {"plugin": name, **answer.approval}
+        if mode in MAY_BLOCK and answer.verdict == "deny":
+            self.violation = denied
+        elif mode in MAY_BLOCK and answer.verdict == "ask":
+            self.approvals.append(approval)
+        elif denied or approval:
+            said = {"violation": denied} if denied else {"approval": approval}
+            self.suppressed.append({"plugin": name, "mode": mode, "verdict": answer.verdict, **said})
+        if mode in MAY_MODIFY and answer.verdict != "deny" and answer.edits:
+            self.payload = edits.apply(self.payload, answer.edits)
+            self.edited = True
+            door.check_shape(self.hook, self.payload)
+        return None
 
-def _outcome(decision, payload, modified, denied, faults, effects):
-    return {
-        "decision": decision,
-        "payload": payload,
-        "modified": modified,
-        "violation": denied,
-        "approvals": [],
-        "suppressed": [],
-        "faults": faults,
-        "effects": {
-            "metadata": effects.metadata,
-            "headers": dict(effects.headers.values()),
-            "retry_after_ms": None if effects.retry_ms is None else Number(str(effects.retry_ms)),
-            "extensions": {},
-            "result": None,
-        },
-    }
+    def fault(self, one):
+        """A fault is no verdict: `on_error` alone says what comes of it, in every mode."""
+        name, on_error = one.plugin["name"], one.plugin["on_error"]
+        phase = {"phase": "guest"} if one.fault == "timeout" else {}
+        self.faults.append({"plugin": name, "kind": one.fault, "on_error": on_error, **phase})
+        if on_error == "fail":
+            self.violation = {"plugin": name, **violation("plugin_fault", "plugin fault", details={"fault": one.fault})}
+        if on_error == "disable":
+            self.engine.disabled.add(name)
+
+    def write(self, one):
+        """State as the call left it. Of the shared one only what it changed: another may have written meanwhile."""
+        self.private[one.plugin["name"]] = one.call.state
+        before = one.call.found_shared
+        for key in before.keys() - one.call.shared.keys():
+            self.shared.pop(key, None)
+        for key, value in one.call.shared.items():
+            if key not in before or not equal(before[key], value):
+                self.shared[key] = value
+
+    def outcome(self):
+        """The canonical outcome."""
+        decision = "deny" if self.violation else "ask" if self.approvals else "allow"
+        denied = decision == "deny"
+        digest = OF_THE_PAYLOAD if self.edited else hashlib.sha256(self.text.encode()).hexdigest()
+        for approval in [*self.approvals, *(one["approval"] for one in self.suppressed if "approval" in one)]:
+            # Without a payload there is nothing to approve.
+            approval["payload_sha256"] = "" if denied else digest
+        return {
+            "decision": decision,
+            "payload": None if denied else self.payload,
+            "modified": not denied and not equal(self.received, self.payload),
+            "violation": self.violation,
+            "approvals": [] if denied else self.approvals,
+            "suppressed": self.suppressed,
+            "faults": self.faults,
+            "effects": self.effects.outcome(),
+        }

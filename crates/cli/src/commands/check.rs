@@ -9,7 +9,7 @@ use hookgate::config::defaults::{DefaultRow, defaults_table};
 use serde::Serialize;
 
 use super::Status;
-use crate::arguments::{DEFAULT_CONFIG, Format};
+use crate::arguments::{DEFAULT_CONFIG, Format, ShapeArgument};
 use crate::problems::{self, Entry};
 use crate::setup::{self, SetupError};
 use crate::table::Table;
@@ -32,6 +32,8 @@ pub struct CheckArguments {
     /// Print the value of everything a configuration may leave out, and load nothing.
     #[arg(long)]
     defaults: bool,
+    #[command(flatten)]
+    shape: ShapeArgument,
 }
 
 /// Everything `--format json` prints.
@@ -58,7 +60,7 @@ pub async fn check(
         .file
         .or(arguments.config)
         .unwrap_or_else(|| DEFAULT_CONFIG.into());
-    let config = match setup::config(&file) {
+    let config = match setup::config(&file, arguments.shape) {
         Ok(config) => config,
         Err(error) => return refuse(&file, None, &error, format, terminal),
     };
@@ -66,7 +68,7 @@ pub async fn check(
         Ok(engine) => engine,
         Err(error) => return refuse(&file, Some(&config), &error, format, terminal),
     };
-    let plugins = plugin::reports(&config, &engine.plugins());
+    let plugins = plugin::reports(&config, &engine.plugins(), &engine.skipped());
     engine.shutdown().await;
     match format {
         Format::Json => {
@@ -146,12 +148,20 @@ fn conclusion(file: &Path, plugins: &[PluginReport]) -> String {
             .filter(|plugin| plugin.loaded.is_some())
             .count(),
     );
-    let disabled = match plugins.len() - loaded {
+    let left_out = plugins
+        .iter()
+        .filter(|plugin| plugin.left_out.is_some())
+        .count();
+    let disabled = match plugins.len() - loaded - left_out {
         0 => String::new(),
         disabled => format!(", {disabled} disabled"),
     };
+    let left_out = match left_out {
+        0 => String::new(),
+        left_out => format!(", {left_out} left out"),
+    };
     format!(
-        "{file}: {loaded} {} loaded{disabled}\n",
+        "{file}: {loaded} {} loaded{disabled}{left_out}\n",
         if loaded == 1 { "plugin" } else { "plugins" }
     )
 }

@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 
 use super::Status;
 use super::run::{Input, Summary, Totals};
-use crate::arguments::Format;
+use crate::arguments::{Format, ShapeArgument};
 use crate::records::Records;
 use crate::setup;
 use crate::stream::{self, Answered, Consumer, Settings};
@@ -72,6 +72,8 @@ pub struct DemoArguments {
     /// Append decision records to this file.
     #[arg(long, value_name = "FILE", default_value = "target/demo-records.jsonl")]
     records: PathBuf,
+    #[command(flatten)]
+    shape: ShapeArgument,
 }
 
 /// Runs the demonstration.
@@ -80,8 +82,8 @@ pub async fn demo(
     format: Format,
     terminal: &Terminal,
 ) -> anyhow::Result<Status> {
-    let config = setup::config(&arguments.config)?;
-    let side_by_side = setup::config(&arguments.side_by_side)?;
+    let config = setup::config(&arguments.config, arguments.shape)?;
+    let side_by_side = setup::config(&arguments.side_by_side, arguments.shape)?;
     let real = Expectations::load(&arguments.expected)?;
     let labelled = Expectations::load(&arguments.labelled_expected)?;
     let records = Arc::new(Records::open(Some(&arguments.records))?);

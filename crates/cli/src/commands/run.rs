@@ -55,7 +55,7 @@ pub async fn run(
     format: Format,
     terminal: &Terminal,
 ) -> anyhow::Result<Status> {
-    let config = setup::config(&arguments.config.config)?;
+    let config = arguments.config.read()?;
     let input = Input::open(&arguments.input)?;
     distinct(&arguments)?;
     let output = Output::open(arguments.output.as_deref())?;

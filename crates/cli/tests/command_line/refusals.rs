@@ -36,7 +36,13 @@ fn a_missing_file_has_a_hint() {
 1 problem in hookgate.yaml; nothing was loaded
 ";
     let folder = Folder::new();
-    for arguments in [["check"].as_slice(), &["call", "x", "{}"], &["run"]] {
+    let commands: [&[&str]; 4] = [
+        &["check"],
+        &["call", "x", "{}"],
+        &["explain", "x", "{}"],
+        &["run"],
+    ];
+    for arguments in commands {
         let ended = folder.run(arguments);
         assert_eq!(
             (ended.code, ended.stdout.as_str(), ended.stderr.as_str()),

@@ -14,10 +14,11 @@ fn version_is_one_line_on_stdout() {
 #[test]
 fn wrong_usage_is_2_and_says_so_on_stderr() {
     let folder = Folder::new();
-    let cases: [&[&str]; 6] = [
+    let cases: [&[&str]; 7] = [
         &[],
         &["frobnicate"],
         &["call"],
+        &["explain"],
         &["run", "--jobs", "0"],
         &["check", "a.yaml", "--config", "b.yaml"],
         &[
@@ -50,6 +51,7 @@ fn help_names_every_command_and_the_exit_codes() {
     for word in [
         "check",
         "call",
+        "explain",
         "run",
         "demo",
         "Exit codes: 0 done (a denial is an answer)",
@@ -66,15 +68,15 @@ fn the_defaults_are_a_table_and_need_no_configuration() {
     let lines: Vec<&str> = ended.stdout.lines().collect();
     assert_eq!(
         lines[0],
-        "default                     wasm        python      in-process"
+        "default                                  wasm        python      in-process"
     );
     assert_eq!(
         lines[1],
-        "timeout per call            1s          30s         1s"
+        "timeout per call                         1s          30s         1s"
     );
     assert_eq!(
         lines[2],
-        "memory                      64 MiB      512 MiB     -"
+        "memory                                   64 MiB      512 MiB     -"
     );
 
     let json = Folder::new()

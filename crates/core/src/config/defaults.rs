@@ -47,6 +47,11 @@ pub const STATE_REQUESTS: usize = 10_000;
 /// call should run.
 pub const STATE_IDLE_SECONDS: u64 = 600;
 
+/// How long [`crate::Engine::shutdown`] waits for background calls, in seconds. Nobody waits for their
+/// answers; whoever stops a service gives it ten seconds in all before it is killed, and plugins want to
+/// end in them too.
+pub const BACKGROUND_DRAIN_SECONDS: u64 = 5;
+
 /// What a plugin may log in one call, in bytes. Enough for a traceback, too little to fill a disk.
 pub const LOG_BYTES_PER_CALL: u64 = 64 * KIB;
 
@@ -56,6 +61,10 @@ pub const PRIORITY: i32 = 100;
 pub const MODE: Mode = Mode::Sequential;
 /// What a fault does where nothing is written: a check that did not happen is not a pass.
 pub const ON_ERROR: OnError = OnError::Fail;
+
+/// Alternatives of one plugin's `conditions:` once those of its group are crossed with its own. Each may be
+/// tested at each call; a table of tenants and tools has some dozens.
+pub const CONDITION_ALTERNATIVES_MAX: usize = 256;
 
 /// Longest `timeout`, in seconds. A hook that takes an hour is a batch job.
 pub const TIMEOUT_MAX_SECONDS: u64 = 3_600;
@@ -134,6 +143,7 @@ pub fn defaults_table() -> Vec<DefaultRow> {
         .map(|limits| limits.concurrency.to_string());
     let log = bytes_text(LOG_BYTES_PER_CALL);
     let idle = humantime::format_duration(Duration::from_secs(STATE_IDLE_SECONDS));
+    let drain = humantime::format_duration(Duration::from_secs(BACKGROUND_DRAIN_SECONDS));
     vec![
         row(
             "timeout per call",
@@ -160,6 +170,7 @@ pub fn defaults_table() -> Vec<DefaultRow> {
         same("state per request", bytes_text(MAX_STATE_BYTES)),
         same("requests with state", STATE_REQUESTS.to_string()),
         same("state kept since last use", idle.to_string()),
+        same("background calls waited for at shutdown", drain.to_string()),
         same("mode", MODE.to_string()),
         same("priority", PRIORITY.to_string()),
         same("on_error", ON_ERROR.to_string()),

@@ -53,12 +53,21 @@ pub(super) fn read(node: &Node, findings: &mut Findings) -> Vec<String> {
     hooks
 }
 
+/// Hooks with a meaning of their own. Any other name is a custom hook.
+pub(crate) fn known_hooks() -> impl Iterator<Item = &'static str> {
+    KNOWN_HOOKS.iter().chain(&ALSO_KNOWN).copied()
+}
+
+/// Whether a hook has a meaning of its own.
+pub(crate) fn is_known_hook(name: &str) -> bool {
+    known_hooks().any(|hook| hook == name)
+}
+
 fn note_unless_known(item: &Node, name: &str, findings: &mut Findings) {
-    let known = || KNOWN_HOOKS.iter().chain(&ALSO_KNOWN).copied();
-    if known().any(|hook| hook == name) {
+    if is_known_hook(name) {
         return;
     }
-    if let Some(near) = nearest(name, known()) {
+    if let Some(near) = nearest(name, known_hooks()) {
         let message = format!("not a known hook, treated as custom: {name}");
         findings.note(&item.at, message, Some(format!("did you mean `{near}`?")));
     }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::read::expected;
 use super::report::{Findings, shown};
 use super::yaml::{Node, Value};
+use crate::condition::Condition;
 
 /// How alike two words must be (1 is equal) for one to be offered for the other: a slip or two, not
 /// a different word.
@@ -24,31 +25,34 @@ pub(super) struct Keys {
 
 const REMOVE: &str = "remove the key";
 
-/// Keys that other versions or the legacy framework read at the top of a file or in an entry.
+/// Keys that other versions read at the top of a file or in an entry.
 const LATER: &[(&str, &str)] = &[
     ("allow_build", REMOVE),
+    ("digest", REMOVE),
+    ("environment", "write `permissions: {env: [NAME]}`"),
+    ("instances", "write `limits: {concurrency: N}`"),
     (
-        "applied_to",
-        "remove it; the plugin is asked at every call of its hooks",
+        "python",
+        "write `requirements:` or `requirements_file:` in the entry",
     ),
+    ("redact", REMOVE),
+    ("sandbox", REMOVE),
+    ("secrets", "write `permissions: {env: [NAME]}`"),
+    ("worker", "write `limits:`"),
+];
+
+/// Keys that the legacy framework reads at the top of a file or in an entry, with what ours is.
+const LEGACY: &[(&str, &str)] = &[
+    ("applied_to", "write `conditions:`"),
     (
         "capabilities",
         "write `permissions: {data: [read_headers]}`",
     ),
-    (
-        "conditions",
-        "remove it; the plugin is asked at every call of its hooks",
-    ),
     ("default_config", "write the values under `config:`"),
     ("default_configs", "write the values under `config:`"),
-    ("digest", REMOVE),
-    ("environment", "write `permissions: {env: [NAME]}`"),
     ("global", REMOVE),
-    ("group", REMOVE),
-    ("groups", REMOVE),
     ("grpc", REMOVE),
     ("grpc_server_settings", REMOVE),
-    ("instances", "write `limits: {concurrency: N}`"),
     (
         "max_content_size",
         "write `max_payload_bytes: N` at the top of the file",
@@ -63,32 +67,28 @@ const LATER: &[(&str, &str)] = &[
         "plugin_settings",
         "write `limits: {timeout: 30s}` and `on_error:` in each entry",
     ),
-    (
-        "python",
-        "write `requirements:` or `requirements_file:` in the entry",
-    ),
-    ("redact", REMOVE),
-    ("routes", REMOVE),
-    ("sandbox", REMOVE),
-    ("secrets", "write `permissions: {env: [NAME]}`"),
+    ("routes", "write `conditions:` in the entries"),
     ("server_settings", REMOVE),
     ("unix_socket", REMOVE),
     ("unix_socket_server_settings", REMOVE),
-    ("worker", "write `limits:`"),
 ];
 
+const GROUPS: &str =
+    "write `groups: [{name: NAME, plugins: [PLUGIN], priority: 20}]` at the top of the file";
 const IN_ENTRY: &str = "write it in an entry of `plugins:`";
 
 impl Keys {
     pub const TOP: Self = Self {
         place: "",
-        known: &["plugins", "max_payload_bytes", "max_state_bytes"],
+        known: &["plugins", "groups", "max_payload_bytes", "max_state_bytes"],
         later: LATER,
         elsewhere: &[
+            ("group", GROUPS),
             ("name", IN_ENTRY),
             ("kind", IN_ENTRY),
             ("hooks", IN_ENTRY),
             ("component", IN_ENTRY),
+            ("conditions", IN_ENTRY),
             ("mode", IN_ENTRY),
             ("priority", IN_ENTRY),
             ("on_error", IN_ENTRY),
@@ -109,6 +109,7 @@ impl Keys {
             "import_paths",
             "workdir",
             "hooks",
+            "conditions",
             "mode",
             "priority",
             "on_error",
@@ -122,6 +123,8 @@ impl Keys {
         ],
         later: LATER,
         elsewhere: &[
+            ("group", GROUPS),
+            ("groups", GROUPS),
             ("timeout", "write `limits: {timeout: 50ms}`"),
             ("memory", "write `limits: {memory: 64MiB}`"),
             ("concurrency", "write `limits: {concurrency: 64}`"),
@@ -133,6 +136,94 @@ impl Keys {
             ("max_payload_bytes", "write it at the top of the file"),
             ("max_state_bytes", "write it at the top of the file"),
         ],
+    };
+
+    pub const GROUP: Self = Self {
+        place: "groups",
+        known: &[
+            "name",
+            "plugins",
+            "conditions",
+            "mode",
+            "priority",
+            "on_error",
+        ],
+        later: &[],
+        elsewhere: &[
+            ("hooks", IN_ENTRY),
+            ("limits", IN_ENTRY),
+            ("permissions", IN_ENTRY),
+            ("config", IN_ENTRY),
+        ],
+    };
+
+    pub const CONDITION: Self = Self {
+        place: "conditions",
+        known: &Condition::FIELDS,
+        later: &[],
+        elsewhere: &[],
+    };
+
+    pub const PLUGIN_SETTINGS: Self = Self {
+        place: "plugin_settings",
+        known: &[
+            "plugin_timeout",
+            "fail_on_plugin_error",
+            "routing_enabled",
+            "short_circuit_on_deny",
+        ],
+        later: &[],
+        elsewhere: &[],
+    };
+
+    pub const MANIFEST: Self = Self {
+        place: "manifest",
+        known: &[
+            "name",
+            "kind",
+            "description",
+            "author",
+            "version",
+            "tags",
+            "available_hooks",
+            "hooks",
+            "default_config",
+            "default_configs",
+            "config",
+            "priority",
+            "requirements",
+            "package_info",
+        ],
+        later: &[],
+        elsewhere: &[],
+    };
+
+    pub const APPLIED_TO: Self = Self {
+        place: "applied_to",
+        known: &["tools", "prompts", "resources"],
+        later: &[],
+        elsewhere: &[],
+    };
+
+    pub const TOOL_TEMPLATE: Self = Self {
+        place: "applied_to.tools",
+        known: &["tool_name", "fields", "result", "context", "extensions"],
+        later: &[],
+        elsewhere: &[],
+    };
+
+    pub const PROMPT_TEMPLATE: Self = Self {
+        place: "applied_to.prompts",
+        known: &["prompt_name", "fields", "result", "context", "extensions"],
+        later: &[],
+        elsewhere: &[],
+    };
+
+    pub const RESOURCE_TEMPLATE: Self = Self {
+        place: "applied_to.resources",
+        known: &["resource_uri", "fields", "result", "context", "extensions"],
+        later: &[],
+        elsewhere: &[],
     };
 
     pub const LIMITS: Self = Self {
@@ -160,9 +251,25 @@ impl Keys {
         elsewhere: &[],
     };
 
+    /// The keys that are read.
+    #[cfg(test)]
+    pub fn known(&self) -> &'static [&'static str] {
+        self.known
+    }
+
     /// Opens a mapping: reports what is no mapping, keys that are no strings, repeated, unknown or
     /// not supported yet, and gives the rest.
     pub fn read<'n>(&self, node: &'n Node, findings: &mut Findings) -> Option<Fields<'n>> {
+        self.read_with(&More::NONE, node, findings)
+    }
+
+    /// The same with `more` keys besides.
+    pub fn read_with<'n>(
+        &self,
+        more: &More,
+        node: &'n Node,
+        findings: &mut Findings,
+    ) -> Option<Fields<'n>> {
         let Value::Mapping(pairs) = &node.value else {
             let what = if self.place.is_empty() {
                 "the configuration"
@@ -186,22 +293,33 @@ impl Keys {
             };
             if let Some(line) = seen.get(name) {
                 let message = format!("key written twice: {}, first on line {line}", shown(name));
-                findings.error(&key.at, message, Some("keep one of them".into()));
-            } else if self.known.contains(&name) {
+                findings.slip(&key.at, message, Some("keep one of them".into()));
+                // A slip is no problem in the legacy shape, where the last one counts.
+                if let Some(known) = fields.known.iter_mut().find(|(known, ..)| *known == name) {
+                    *known = (name, key, value);
+                }
+            } else if let Some((_, why)) = more.noted.iter().find(|(noted, _)| *noted == name) {
+                let message = format!("means nothing here: {}", self.path(name));
+                findings.note(&key.at, message, Some((*why).into()));
+            } else if self.known.contains(&name) || more.known.contains(&name) {
                 fields.known.push((name, key, value));
             } else {
-                self.refuse(key, name, findings);
+                self.refuse(more, key, name, findings);
             }
             seen.entry(name).or_insert(key.at.line);
         }
         Some(fields)
     }
 
-    fn refuse(&self, key: &Node, name: &str, findings: &mut Findings) {
-        let path = |name: &str| match self.place {
+    /// A key by its place.
+    fn path(&self, name: &str) -> String {
+        match self.place {
             "" | "entry" => name.to_owned(),
             place => format!("{place}.{name}"),
-        };
+        }
+    }
+
+    fn refuse(&self, more: &More, key: &Node, name: &str, findings: &mut Findings) {
         let find = |table: &[(&str, &'static str)]| {
             table
                 .iter()
@@ -209,20 +327,41 @@ impl Keys {
                 .map(|(_, hint)| (*hint).to_owned())
         };
         if let Some(hint) = find(self.later) {
-            let message = format!("not supported yet: {}", path(name));
+            let message = format!("not supported yet: {}", self.path(name));
             return findings.error(&key.at, message, Some(hint));
         }
-        let hint = find(self.elsewhere)
-            .unwrap_or_else(|| choices_hint(name, self.known.iter().copied(), "keys"));
+        let is_ours = matches!(self.place, "" | "entry") && !findings.is_legacy();
+        if let Some(hint) = find(LEGACY).filter(|_| is_ours) {
+            let message = format!("only the legacy shape has it: {}", self.path(name));
+            let hint = format!("{hint}, or let the file be read as legacy: --shape legacy");
+            return findings.error(&key.at, message, Some(hint));
+        }
+        let known = || self.known.iter().chain(more.known).copied();
+        let hint = find(self.elsewhere).unwrap_or_else(|| choices_hint(name, known(), "keys"));
         findings.error(
             &key.at,
-            format!("unknown key: {}", path(&shown(name))),
+            format!("unknown key: {}", self.path(&shown(name))),
             Some(hint),
         );
     }
 }
 
-/// The known keys of one mapping, each with its first value.
+/// What the legacy shape adds to the keys of a mapping.
+pub(super) struct More {
+    /// Keys that are read.
+    pub known: &'static [&'static str],
+    /// Keys that mean nothing here, with why.
+    pub noted: &'static [(&'static str, &'static str)],
+}
+
+impl More {
+    pub const NONE: Self = Self {
+        known: &[],
+        noted: &[],
+    };
+}
+
+/// The known keys of one mapping, each with its first value; with the last one in the legacy shape.
 pub(super) struct Fields<'n> {
     known: Vec<(&'n str, &'n Node, &'n Node)>,
 }
@@ -243,7 +382,7 @@ impl<'n> Fields<'n> {
 }
 
 /// The choice most like `word`, if any is like it.
-pub(super) fn nearest<'c>(
+pub(crate) fn nearest<'c>(
     word: &str,
     choices: impl IntoIterator<Item = &'c str>,
 ) -> Option<&'c str> {

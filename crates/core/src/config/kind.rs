@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use super::keys::{Fields, choices_hint};
+use super::legacy;
 use super::paths::{Paths, Target};
 use super::read::{list, word, words};
 use super::report::{Findings, shown};
+use super::rules::Rules;
 use super::spec::PluginKind;
 use super::yaml::Node;
 
@@ -15,38 +17,45 @@ const PYTHON_KEYS: [&str; 4] = [
     "import_paths",
     "workdir",
 ];
-const CLASS_EXAMPLE: &str = "package.module.Class";
+pub(super) const CLASS_EXAMPLE: &str = "package.module.Class";
 
-/// Kinds with a name but no host in this version, with what to write instead.
-const LATER: [(&str, &str); 5] = [
+/// What the legacy framework's words for kinds are told: why not, and what to write instead.
+const REFUSED: [(&str, &str, &str); 5] = [
     (
-        "isolated_venv",
+        legacy::ISOLATED,
+        "only the legacy shape has it",
         "write the dotted class as `kind:`, with `requirements:` beside it",
     ),
     (
         "external",
+        "hookgate talks to no plugins that run elsewhere",
         "remove the entry, or run the plugin here: `kind: wasm` with `component:`, or its dotted class",
     ),
-    ("builtin", "write the dotted class as `kind:`"),
-    ("native", "write the dotted class as `kind:`"),
-    ("PDP", "remove the entry"),
+    ("builtin", NO_LOADER, "write the dotted class as `kind:`"),
+    ("native", NO_LOADER, "write the dotted class as `kind:`"),
+    ("PDP", NO_LOADER, "remove the entry"),
 ];
+const NO_LOADER: &str = "nothing loads it, nor does the legacy framework";
 
 /// What `kind:` says.
 enum Said<'n> {
     Wasm,
     Class(&'n str),
+    /// A class that `config:` names.
+    Isolated,
 }
 
 /// Reads `kind:` and its keys. None if it is not known what the entry is, or where its code is.
 pub(super) fn read(
     entry: &Node,
     fields: &Fields,
+    config: Option<&Node>,
+    rules: &Rules,
     paths: Paths,
     findings: &mut Findings,
 ) -> Option<PluginKind> {
     let said = match fields.get("kind") {
-        Some(node) => said(node, findings),
+        Some(node) => said(node, rules, findings),
         None => {
             let hint = format!("write `kind: wasm`, or a dotted Python class: {CLASS_EXAMPLE}");
             findings.error(&entry.at, "missing key: kind".into(), Some(hint));
@@ -83,7 +92,7 @@ pub(super) fn read(
                 let hint = "remove it, or write `kind: wasm`";
                 findings.error(&key.at, message, Some(hint.into()));
             }
-            let python = python(fields, paths, findings);
+            let python = python(fields, rules, paths, findings);
             Some(PluginKind::Python {
                 class: class.to_owned(),
                 requirements: python.requirements,
@@ -92,37 +101,74 @@ pub(super) fn read(
                 workdir: python.workdir,
             })
         }
+        Some(Said::Isolated) => isolated(entry, fields, config, rules, paths, findings),
         None => {
             // Unknown kind: its keys are still read, so that their problems are in the same report.
             if let Some(node) = fields.get("component") {
                 component(node, paths, findings);
             }
-            python(fields, paths, findings);
+            python(fields, rules, paths, findings);
             None
         }
     }
 }
 
+fn isolated(
+    entry: &Node,
+    fields: &Fields,
+    config: Option<&Node>,
+    rules: &Rules,
+    paths: Paths,
+    findings: &mut Findings,
+) -> Option<PluginKind> {
+    if let Some((key, _)) = fields.pair("component") {
+        let message = "component: only a wasm plugin has it, and this is isolated_venv";
+        findings.error(&key.at, message.into(), Some("remove it".into()));
+    }
+    let python = python(fields, rules, paths, findings);
+    let has_own = fields.get("requirements").is_some() || fields.get("requirements_file").is_some();
+    let isolated = legacy::isolated(entry, config, has_own, rules.legacy?, findings)?;
+    let mut import_paths = python.import_paths;
+    import_paths.extend(isolated.import_path);
+    Some(PluginKind::Python {
+        class: isolated.class,
+        requirements: python.requirements,
+        requirements_file: python.requirements_file.or(isolated.requirements_file),
+        import_paths,
+        workdir: python.workdir,
+    })
+}
+
 /// Whether the entry says wasm or a class; none if it says neither.
-pub(super) fn is_wasm(fields: &Fields) -> Option<bool> {
+pub(super) fn is_wasm(fields: &Fields, rules: &Rules) -> Option<bool> {
     let kind = fields.get("kind")?.as_str()?;
     match kind {
         "wasm" => Some(true),
+        legacy::ISOLATED if rules.legacy.is_some() => Some(false),
         _ => is_class(kind).then_some(false),
     }
 }
 
-fn said<'n>(node: &'n Node, findings: &mut Findings) -> Option<Said<'n>> {
+fn said<'n>(node: &'n Node, rules: &Rules, findings: &mut Findings) -> Option<Said<'n>> {
     let kind = word(node, "kind", findings)?;
     if kind == "wasm" {
         return Some(Said::Wasm);
     }
+    if kind == legacy::ISOLATED && rules.legacy.is_some() {
+        return Some(Said::Isolated);
+    }
     if is_class(kind) {
         return Some(Said::Class(kind));
     }
-    if let Some((_, hint)) = LATER.iter().find(|(name, _)| *name == kind) {
-        let message = format!("not supported yet: kind {kind}");
-        findings.error(&node.at, message, Some((*hint).into()));
+    if let Some((_, why, hint)) = REFUSED.iter().find(|(name, ..)| *name == kind) {
+        let message = format!("kind {kind}: {why}");
+        // A disabled entry of our own shape has to be right, one of the legacy shape has not.
+        let may = if rules.legacy.is_some() && hint.starts_with("remove") {
+            "disable or "
+        } else {
+            ""
+        };
+        findings.error(&node.at, message, Some(format!("{may}{hint}")));
         return None;
     }
     let values = format!("wasm, or a dotted Python class: {CLASS_EXAMPLE}");
@@ -147,7 +193,7 @@ fn said<'n>(node: &'n Node, findings: &mut Findings) -> Option<Said<'n>> {
 }
 
 /// Identifiers joined by dots, at least a module and a class.
-fn is_class(kind: &str) -> bool {
+pub(super) fn is_class(kind: &str) -> bool {
     let identifier = |part: &str| {
         part.chars()
             .next()
@@ -169,7 +215,7 @@ struct PythonKeys {
     workdir: Option<PathBuf>,
 }
 
-fn python(fields: &Fields, paths: Paths, findings: &mut Findings) -> PythonKeys {
+fn python(fields: &Fields, rules: &Rules, paths: Paths, findings: &mut Findings) -> PythonKeys {
     let requirements = fields
         .get("requirements")
         .map(|node| words(node, "requirements", "requirements", findings, requirement));
@@ -189,7 +235,7 @@ fn python(fields: &Fields, paths: Paths, findings: &mut Findings) -> PythonKeys 
     PythonKeys {
         requirements: requirements.unwrap_or_default(),
         requirements_file,
-        import_paths: import_paths.unwrap_or_else(|| vec![paths.base_dir.to_owned()]),
+        import_paths: import_paths.unwrap_or_else(|| rules.import_paths()),
         workdir: workdir.or_else(|| Some(paths.base_dir.to_owned())),
     }
 }

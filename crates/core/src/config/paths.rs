@@ -19,8 +19,19 @@ pub(super) enum Target {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Paths<'a> {
     pub base_dir: &'a Path,
-    /// Whether a path that leads nowhere is a problem; for a disabled plugin it is a note.
-    pub required: bool,
+    /// What becomes of a path that leads nowhere.
+    pub check: Check,
+}
+
+/// How paths are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Check {
+    /// One that leads nowhere is a problem.
+    Required,
+    /// One that leads nowhere is a note: its plugin is disabled.
+    Noted,
+    /// Not at all.
+    None,
 }
 
 impl Paths<'_> {
@@ -50,10 +61,12 @@ impl Paths<'_> {
             return None;
         }
         let path = self.base_dir.join(text);
-        if let Err(why) = check(&path, to) {
+        if self.check != Check::None
+            && let Err(why) = check(&path, to)
+        {
             let message = format!("{what}: {why}: {}", shown(text));
             let hint = Some(format!("looked at {}", shown(&path.display().to_string())));
-            if self.required {
+            if self.check == Check::Required {
                 findings.error(&node.at, message, hint);
             } else {
                 findings.note(&node.at, message, hint);

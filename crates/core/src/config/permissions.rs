@@ -8,6 +8,9 @@ use super::spec::{Access, FileGrant, Permissions};
 use super::yaml::Node;
 use crate::capability::{Capabilities, Capability};
 
+pub(super) const ACCESS: [(&str, Access); 2] =
+    [("read", Access::Read), ("read_write", Access::ReadWrite)];
+
 /// Reads `permissions:`. `is_wasm` is unknown while the entry's kind is.
 pub(super) fn read(
     node: Option<&Node>,
@@ -79,7 +82,6 @@ fn file_grant(
     earlier: &[FileGrant],
     findings: &mut Findings,
 ) -> Option<FileGrant> {
-    const ACCESS: [(&str, Access); 2] = [("read", Access::Read), ("read_write", Access::ReadWrite)];
     let fields = Keys::FILE_GRANT.read(node, findings)?;
     let host = match fields.get("host") {
         // The sandbox of a component knows folders only.

@@ -31,8 +31,9 @@ fn json(node: &Node, findings: &mut Findings) -> Option<JsonValue> {
         Value::Null => JsonValue::Null,
         Value::Bool(value) => JsonValue::Bool(*value),
         Value::String(text) => {
-            // Taken literally, a list of words would never match and nobody would know.
-            if names_environment(text) {
+            // Taken literally, a list of words would never match and nobody would know. In the legacy shape
+            // templates are filled in, and what is left is text.
+            if names_environment(text) && !findings.is_legacy() {
                 let message = format!(
                     "not supported yet: {{{{ env }}}} in config: {}",
                     shown(text)
@@ -85,12 +86,12 @@ fn object(pairs: &[(Node, Node)], findings: &mut Findings) -> Option<JsonValue> 
         };
         if let Some(line) = lines.get(&name) {
             let message = format!("key written twice: {}, first on line {line}", shown(&name));
-            findings.error(&key.at, message, Some("keep one of them".into()));
-            good = false;
-            continue;
+            findings.slip(&key.at, message, Some("keep one of them".into()));
+            // In the legacy shape the last one counts.
+            good &= findings.is_legacy();
         }
         good &= value.is_some();
-        lines.insert(name.clone(), key.at.line);
+        lines.entry(name.clone()).or_insert(key.at.line);
         map.insert(name, value.unwrap_or_default());
     }
     good.then_some(JsonValue::Object(map))

@@ -108,7 +108,7 @@ pub(super) fn words(
         };
         if !seen.insert(text) {
             let message = format!("{what}: listed twice: {}", shown(text));
-            findings.error(&item.used, message, Some("keep one of them".into()));
+            findings.slip(&item.used, message, Some("keep one of them".into()));
         } else if check(item, text, findings) {
             out.push(text.to_owned());
         }
@@ -116,20 +116,20 @@ pub(super) fn words(
     out
 }
 
-/// One of a few words. `later` are words with a meaning that is not supported yet.
+/// One of a few words. `legacy` are words of the legacy shape, with what to write in ours.
 pub(super) fn choice<T: Copy>(
     node: &Node,
     what: &str,
     choices: &[(&str, T)],
-    later: &[(&str, &str)],
+    legacy: &[(&str, &str)],
     findings: &mut Findings,
 ) -> Option<T> {
     let text = string(node, what, findings)?;
     if let Some((_, value)) = choices.iter().find(|(word, _)| *word == text) {
         return Some(*value);
     }
-    if let Some((_, hint)) = later.iter().find(|(word, _)| *word == text) {
-        let message = format!("not supported yet: {what} {text}");
+    if let Some((_, hint)) = legacy.iter().find(|(word, _)| *word == text) {
+        let message = format!("only the legacy shape has it: {what} {text}");
         findings.error(&node.at, message, Some((*hint).into()));
         return None;
     }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::hidden::Hidden;
+
 /// Longest piece of the user's text a message repeats, in characters; a message stays one line.
 const SHOWN_CHARS: usize = 80;
 
@@ -100,6 +102,9 @@ pub(super) struct Findings<'a> {
     plugin: Option<String>,
     problems: Vec<Problem>,
     notes: Vec<Problem>,
+    /// What templates wrote, if the text is a legacy one; it may be secret and is never told.
+    legacy: Option<Hidden>,
+    lenient: bool,
 }
 
 impl<'a> Findings<'a> {
@@ -109,7 +114,24 @@ impl<'a> Findings<'a> {
             plugin: None,
             problems: Vec::new(),
             notes: Vec::new(),
+            legacy: None,
+            lenient: false,
         }
+    }
+
+    /// From now on the text is a legacy one, in which templates wrote what is `hidden`.
+    pub fn read_legacy(&mut self, hidden: Hidden) {
+        self.legacy = Some(hidden);
+    }
+
+    /// Whether the text is a legacy one.
+    pub fn is_legacy(&self) -> bool {
+        self.legacy.is_some()
+    }
+
+    /// Whether problems are only notes from now on: what nobody loads need not be right.
+    pub fn lenient(&mut self, lenient: bool) {
+        self.lenient = lenient;
     }
 
     /// Names the entry that the findings from now on belong to.
@@ -119,7 +141,20 @@ impl<'a> Findings<'a> {
 
     pub fn error(&mut self, at: &Place, message: String, hint: Option<String>) {
         let problem = self.problem(at, message, hint);
-        self.problems.push(problem);
+        if self.lenient {
+            self.notes.push(problem);
+        } else {
+            self.problems.push(problem);
+        }
+    }
+
+    /// What the legacy framework takes without a word, and our own shape does not.
+    pub fn slip(&mut self, at: &Place, message: String, hint: Option<String>) {
+        if self.is_legacy() {
+            self.note(at, message, hint);
+        } else {
+            self.error(at, message, hint);
+        }
     }
 
     pub fn note(&mut self, at: &Place, message: String, hint: Option<String>) {
@@ -127,7 +162,21 @@ impl<'a> Findings<'a> {
         self.notes.push(note);
     }
 
+    /// A note in words of the file itself, of which nothing is hidden.
+    pub fn note_source(&mut self, at: &Place, message: String, hint: Option<String>) {
+        let note = self.plain(at, message, hint);
+        self.notes.push(note);
+    }
+
     fn problem(&self, at: &Place, message: String, hint: Option<String>) -> Problem {
+        let told = |text: String| match &self.legacy {
+            Some(hidden) => hidden.hide(&text, &at.span),
+            None => text,
+        };
+        self.plain(at, told(message), hint.map(told))
+    }
+
+    fn plain(&self, at: &Place, message: String, hint: Option<String>) -> Problem {
         Problem {
             message,
             hint,
@@ -153,12 +202,17 @@ impl<'a> Findings<'a> {
 
 /// The user's text as a message shows it: one line, no control characters, not endless.
 pub(super) fn shown(text: &str) -> String {
+    let rest = text.char_indices().nth(SHOWN_CHARS);
+    match rest {
+        Some((end, _)) => printable(&text[..end]) + "...",
+        None => printable(text),
+    }
+}
+
+/// One line without control characters.
+pub(super) fn printable(text: &str) -> String {
     let mut out = String::new();
-    for (index, c) in text.chars().enumerate() {
-        if index == SHOWN_CHARS {
-            out.push_str("...");
-            break;
-        }
+    for c in text.chars() {
         // Besides control characters: marks that turn the direction of a terminal's line.
         if c.is_control()
             || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::defaults;
@@ -27,6 +28,8 @@ pub struct PluginSpec {
     pub priority: i32,
     /// What a fault of it does.
     pub on_error: OnError,
+    /// The group that names it, whose settings are filled in here already.
+    pub group: Option<String>,
     /// When it is asked: one of these must hold; always, if there are none.
     pub conditions: Vec<Condition>,
     /// What one call, or one worker, may take.
@@ -38,6 +41,9 @@ pub struct PluginSpec {
     pub config: Json,
     /// What the author says about it.
     pub about: About,
+    /// More members of the legacy framework's own model of an entry, an object in its names: what only a
+    /// plugin written for it reads. They win over the members that are made from the rest.
+    pub framework: Json,
     /// The line of the entry in its file, from 1; 0 if it was made in code.
     pub line: usize,
     /// The folder of the configuration file.
@@ -55,10 +61,12 @@ impl PluginSpec {
             mode: defaults::MODE,
             priority: defaults::PRIORITY,
             on_error: defaults::ON_ERROR,
+            group: None,
             conditions: Vec::new(),
             permissions: Permissions::default(),
             config: Json::object(),
             about: About::default(),
+            framework: Json::object(),
             line: 0,
             base_dir: PathBuf::new(),
         }
@@ -88,15 +96,22 @@ pub enum PluginKind {
         /// The worker's current folder; the configuration's folder by default.
         workdir: Option<PathBuf>,
     },
+    /// A kind that nothing here runs, such as `external`. Only a disabled entry of a legacy configuration
+    /// has it.
+    Other {
+        /// The kind as written; empty if there is none.
+        kind: String,
+    },
 }
 
 impl PluginKind {
-    /// The host's name: `wasm` or `python`.
+    /// The host's name, `wasm` or `python`; of another kind its own.
     #[must_use]
-    pub fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Wasm { .. } => "wasm",
             Self::Python { .. } => "python",
+            Self::Other { kind } => kind,
         }
     }
 
@@ -104,14 +119,16 @@ impl PluginKind {
     #[must_use]
     pub fn default_limits(&self) -> Limits {
         match self {
-            Self::Wasm { .. } => Limits::wasm(),
+            Self::Wasm { .. } | Self::Other { .. } => Limits::wasm(),
             Self::Python { .. } => Limits::python(),
         }
     }
 }
 
 /// When a plugin runs and what its verdict may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Mode {
@@ -173,7 +190,7 @@ impl fmt::Display for Mode {
 }
 
 /// What a plugin's fault does to the call. A fault never becomes a silent allow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnError {
     /// It is a denial with code `plugin_fault`.
@@ -230,7 +247,7 @@ pub struct FileGrant {
 }
 
 /// What a plugin may do with a granted place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
     /// Read and list.
@@ -258,6 +275,8 @@ pub struct About {
     pub author: Option<String>,
     /// Its version, as written.
     pub version: Option<String>,
+    /// Where it belongs, for the legacy framework.
+    pub namespace: Option<String>,
     /// Words to find it by; distinct.
     pub tags: Vec<String>,
 }

@@ -94,6 +94,22 @@ impl Node {
         Self { value, at, used }
     }
 
+    /// Moves the node and all below it.
+    pub fn relocate(&mut self, place: &impl Fn(&Place) -> Place) {
+        self.at = place(&self.at);
+        self.used = place(&self.used);
+        match &mut self.value {
+            Value::List(items) => items.iter_mut().for_each(|item| item.relocate(place)),
+            Value::Mapping(pairs) => {
+                for (key, value) in pairs {
+                    key.relocate(place);
+                    value.relocate(place);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// The text, if it is a string.
     pub fn as_str(&self) -> Option<&str> {
         match &self.value {

@@ -11,6 +11,7 @@ use crate::capability::{Capabilities, Capability};
 use crate::condition::Condition;
 use crate::config::{Config, Limits, Mode, OnError, PluginSpec, defaults};
 use crate::entry::{Entry, EntrySettings};
+use crate::explain::Facts;
 use crate::generation::Generation;
 use crate::plugin::{Host, LoadError, Plugin};
 use crate::record::RecordSink;
@@ -168,12 +169,13 @@ impl InProcess {
     /// When it is asked: one of these must hold; always, if there are none.
     #[must_use]
     pub fn conditions(mut self, conditions: impl IntoIterator<Item = Condition>) -> Self {
-        self.conditions = conditions.into_iter().collect();
+        self.conditions = conditions.into_iter().map(Condition::normalised).collect();
         self
     }
 
     fn entry(&self) -> Entry {
         let settings = EntrySettings {
+            group: None,
             hooks: self.hooks.clone(),
             mode: self.mode,
             priority: self.priority,
@@ -186,6 +188,23 @@ impl InProcess {
         };
         Entry::new(&self.name, Arc::clone(&self.plugin), settings)
     }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            name: self.name.clone(),
+            kind: self.plugin.describe().kind.to_owned(),
+            group: None,
+            hooks: self.hooks.clone(),
+            mode: self.mode,
+            priority: self.priority,
+            on_error: self.on_error,
+            timeout: self.timeout,
+            conditions: self.conditions.clone(),
+            granted: self.granted,
+            switched_off: false,
+            left_out: None,
+        }
+    }
 }
 
 /// What generations are loaded from.
@@ -197,13 +216,16 @@ pub(super) struct Source {
 
 impl Source {
     /// Loads every entry at once. If one fails, those that loaded are ended again.
+    ///
+    /// If the configuration says so, plugins that do not load are left out instead.
     pub(super) async fn load(&self, config: Config, number: u64) -> Result<Generation, LoadReport> {
         let mut problems = Vec::new();
-        let wanted: Vec<PluginSpec> = config
+        let mut skipped = Vec::new();
+        let skips = config.skip_unloadable;
+        let (wanted, disabled): (Vec<PluginSpec>, Vec<_>) = config
             .plugins
             .into_iter()
-            .filter(|spec| spec.mode != Mode::Disabled)
-            .collect();
+            .partition(|spec| spec.mode != Mode::Disabled);
         for plugin in &self.in_process {
             let twice = wanted
                 .iter()
@@ -223,11 +245,21 @@ impl Source {
                 ));
             }
         }
+        let mut unloaded: Vec<Facts> = disabled.iter().map(Facts::from).collect();
+        let told: Vec<Facts> = wanted.iter().map(Facts::from).collect();
         let loads = wanted.into_iter().map(|spec| self.load_one(spec));
         let mut entries: Vec<Arc<Entry>> = Vec::new();
-        for loaded in futures::future::join_all(loads).await {
+        let loaded = futures::future::join_all(loads).await;
+        for (loaded, mut facts) in loaded.into_iter().zip(told) {
             match loaded {
                 Ok(entry) => entries.push(Arc::new(entry)),
+                Err(problem) if skips => {
+                    let LoadProblem { plugin, error, .. } = &problem;
+                    tracing::warn!(%plugin, "left out, since it does not load: {}", error.message);
+                    facts.left_out = Some(error.message.clone());
+                    unloaded.push(facts);
+                    skipped.push(problem);
+                }
                 Err(problem) => problems.push(problem),
             }
         }
@@ -235,13 +267,15 @@ impl Source {
             futures::future::join_all(entries.iter().map(|entry| entry.shutdown())).await;
             return Err(LoadReport { problems });
         }
-        entries.extend(
-            self.in_process
-                .iter()
-                .filter(|plugin| plugin.mode != Mode::Disabled)
-                .map(|plugin| Arc::new(plugin.entry())),
-        );
-        Ok(Generation::new(number, entries))
+        for plugin in &self.in_process {
+            match plugin.mode {
+                Mode::Disabled => unloaded.push(plugin.facts()),
+                _ => entries.push(Arc::new(plugin.entry())),
+            }
+        }
+        Ok(Generation::new(number, entries)
+            .knowing_of(unloaded)
+            .without(skipped))
     }
 
     async fn load_one(&self, spec: PluginSpec) -> Result<Entry, LoadProblem> {
@@ -255,6 +289,7 @@ impl Source {
             ));
         };
         let settings = EntrySettings {
+            group: spec.group.clone(),
             hooks: spec.hooks.clone(),
             mode: spec.mode,
             priority: spec.priority,

@@ -61,7 +61,7 @@ fn kinds() {
             &[(
                 2,
                 19,
-                "not supported yet: kind external",
+                "kind external: hookgate talks to no plugins that run elsewhere",
                 "remove the entry, or run the plugin here: `kind: wasm` with `component:`, or its dotted class",
             )],
         ),
@@ -71,7 +71,7 @@ fn kinds() {
             &[(
                 2,
                 19,
-                "not supported yet: kind isolated_venv",
+                "kind isolated_venv: only the legacy shape has it",
                 "write the dotted class as `kind:`, with `requirements:` beside it",
             )],
         ),
@@ -83,16 +83,21 @@ fn kinds() {
                 (
                     2,
                     19,
-                    "not supported yet: kind builtin",
+                    "kind builtin: nothing loads it, nor does the legacy framework",
                     "write the dotted class as `kind:`",
                 ),
                 (
                     3,
                     19,
-                    "not supported yet: kind native",
+                    "kind native: nothing loads it, nor does the legacy framework",
                     "write the dotted class as `kind:`",
                 ),
-                (4, 19, "not supported yet: kind PDP", "remove the entry"),
+                (
+                    4,
+                    19,
+                    "kind PDP: nothing loads it, nor does the legacy framework",
+                    "remove the entry",
+                ),
             ],
         ),
         whole(
@@ -351,16 +356,6 @@ fn modes_priorities_and_what_a_fault_does() {
                 9,
                 "unknown mode: fire-and-forget",
                 "did you mean `fire_and_forget`? possible values: sequential, transform, audit, concurrent, fire_and_forget, disabled",
-            )],
-        ),
-        wasm(
-            "a legacy mode",
-            "  mode: enforce_ignore_error",
-            &[(
-                6,
-                9,
-                "not supported yet: mode enforce_ignore_error",
-                "write `mode: sequential` and `on_error: ignore`, which is the same",
             )],
         ),
         wasm(

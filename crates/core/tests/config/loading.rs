@@ -23,7 +23,7 @@ error: unknown kind: wasn
   hint: did you mean `wasm`? possible values: wasm, or a dotted Python class: package.module.Class
 error: unknown key: priorty
   --> BASE/ten-mistakes.yaml:5:5 (plugin deny-list)
-  hint: did you mean `priority`? possible keys: name, kind, component, requirements, requirements_file, import_paths, workdir, hooks, mode, priority, on_error, limits, permissions, config, description, author, version, tags
+  hint: did you mean `priority`? possible keys: name, kind, component, requirements, requirements_file, import_paths, workdir, hooks, conditions, mode, priority, on_error, limits, permissions, config, description, author, version, tags
 error: unknown mode: adit
   --> BASE/ten-mistakes.yaml:6:11 (plugin deny-list)
   hint: did you mean `audit`? possible values: sequential, transform, audit, concurrent, fire_and_forget, disabled
@@ -80,7 +80,7 @@ fn a_report_holds_its_text_and_becomes_json() {
         serde_json::to_value(&report.problems).unwrap(),
         serde_json::json!([{
             "message": "unknown key: nonsense",
-            "hint": "possible keys: plugins, max_payload_bytes, max_state_bytes",
+            "hint": "possible keys: plugins, groups, max_payload_bytes, max_state_bytes",
             "file": "f.yaml", "line": 2, "column": 1, "plugin": null,
             "span": {"start": 12, "end": 20},
         }])

@@ -181,7 +181,7 @@ fn keys_that_are_wrong() {
                 1,
                 1,
                 "unknown key: plugin",
-                "did you mean `plugins`? possible keys: plugins, max_payload_bytes, max_state_bytes",
+                "did you mean `plugins`? possible keys: plugins, groups, max_payload_bytes, max_state_bytes",
             )],
         ),
         whole(
@@ -232,7 +232,7 @@ fn keys_that_are_wrong() {
                 3,
                 "unknown key: on_err",
                 "did you mean `on_error`? possible keys: name, kind, component, requirements, \
-                 requirements_file, import_paths, workdir, hooks, mode, priority, on_error, limits, \
+                 requirements_file, import_paths, workdir, hooks, conditions, mode, priority, on_error, limits, \
                  permissions, config, description, author, version, tags",
             )],
         ),
@@ -244,7 +244,7 @@ fn keys_that_are_wrong() {
                 3,
                 "unknown key: xyzzy",
                 "possible keys: name, kind, component, requirements, requirements_file, import_paths, \
-                 workdir, hooks, mode, priority, on_error, limits, permissions, config, description, \
+                 workdir, hooks, conditions, mode, priority, on_error, limits, permissions, config, description, \
                  author, version, tags",
             )],
         ),
@@ -306,7 +306,7 @@ fn keys_that_are_wrong() {
                 3,
                 "unknown key: a\\u{1b}[31mb\\u{202e}",
                 "possible keys: name, kind, component, requirements, requirements_file, import_paths, \
-                 workdir, hooks, mode, priority, on_error, limits, permissions, config, description, \
+                 workdir, hooks, conditions, mode, priority, on_error, limits, permissions, config, description, \
                  author, version, tags",
             )],
         ),
@@ -316,44 +316,6 @@ fn keys_that_are_wrong() {
 #[test]
 fn keys_that_come_later_are_not_called_unknown() {
     check_problems(&[
-        whole(
-            "the legacy shape",
-            "plugins: []\nplugin_dirs: [plugins]\nplugin_settings: {plugin_timeout: 30}\n",
-            &[
-                (
-                    2,
-                    1,
-                    "not supported yet: plugin_dirs",
-                    "write `import_paths: [DIR]` in the entries that need it",
-                ),
-                (
-                    3,
-                    1,
-                    "not supported yet: plugin_settings",
-                    "write `limits: {timeout: 30s}` and `on_error:` in each entry",
-                ),
-            ],
-        ),
-        wasm(
-            "conditions",
-            "  conditions: [{tools: [search]}]",
-            &[(
-                6,
-                3,
-                "not supported yet: conditions",
-                "remove it; the plugin is asked at every call of its hooks",
-            )],
-        ),
-        wasm(
-            "capabilities",
-            "  capabilities: [read_headers]",
-            &[(
-                6,
-                3,
-                "not supported yet: capabilities",
-                "write `permissions: {data: [read_headers]}`",
-            )],
-        ),
         wasm(
             "digest",
             "  digest: sha256:00",
@@ -383,17 +345,9 @@ fn keys_that_come_later_are_not_called_unknown() {
         "sandbox",
         "python",
         "worker",
-        "groups",
-        "group",
-        "applied_to",
-        "default_config",
-        "default_configs",
         "secrets",
-        "server_settings",
-        "namespace",
         "allow_build",
         "environment",
-        "max_content_size",
         "redact",
     ] {
         for text in [
@@ -407,6 +361,47 @@ fn keys_that_come_later_are_not_called_unknown() {
                 .map(|problem| &problem.message)
                 .collect();
             assert_eq!(messages, [&format!("not supported yet: {key}")], "{text}");
+        }
+    }
+}
+
+#[test]
+fn keys_of_the_legacy_shape_are_named_with_what_ours_is() {
+    check_problems(&[wasm(
+        "capabilities",
+        "  capabilities: [read_headers]",
+        &[(
+            6,
+            3,
+            "only the legacy shape has it: capabilities",
+            "write `permissions: {data: [read_headers]}`, or let the file be read as legacy: --shape legacy",
+        )],
+    )]);
+    for key in [
+        "applied_to",
+        "default_config",
+        "default_configs",
+        "global",
+        "grpc",
+        "max_content_size",
+        "mcp",
+        "namespace",
+        "routes",
+        "server_settings",
+        "unix_socket",
+    ] {
+        for text in [
+            format!("plugins: []\n{key}: 1\n"),
+            format!("plugins:\n- {{name: p, kind: a.C, hooks: [x], {key}: 1}}\n"),
+        ] {
+            let report = parse(&text).unwrap_err();
+            let messages: Vec<_> = report
+                .problems
+                .iter()
+                .map(|problem| &problem.message)
+                .collect();
+            let expected = format!("only the legacy shape has it: {key}");
+            assert_eq!(messages, [&expected], "{text}");
         }
     }
 }

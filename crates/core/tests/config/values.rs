@@ -227,6 +227,7 @@ fn the_table_of_defaults() {
         ["state per request", "1 MiB", "1 MiB", "1 MiB"],
         ["requests with state", "10000", "10000", "10000"],
         ["state kept since last use", "10m", "10m", "10m"],
+        ["background calls waited for at shutdown", "5s", "5s", "5s"],
         ["mode", "sequential", "sequential", "sequential"],
         ["priority", "100", "100", "100"],
         ["on_error", "fail", "fail", "fail"],

@@ -230,20 +230,46 @@ pub fn entry(name: &str) -> PluginSpec {
     spec
 }
 
+/// What an event that must come may take; only a failing test waits this long.
+pub const LONG: Duration = Duration::from_secs(100);
+
+/// Waits for what must come.
+pub async fn soon<F: Future>(event: F) -> F::Output {
+    let event = tokio::time::timeout(LONG, event).await;
+    event.expect("it comes")
+}
+
 /// Keeps decision records.
 #[derive(Default)]
-pub struct Kept(Mutex<Vec<Record>>);
+pub struct Kept {
+    records: Mutex<Vec<Record>>,
+    written: Notify,
+}
 
 impl Kept {
     /// The records so far.
     pub fn take(&self) -> Vec<Record> {
-        std::mem::take(&mut *self.0.lock().expect("no test panics in it"))
+        std::mem::take(&mut *self.records.lock().expect("no test panics in it"))
+    }
+
+    /// Waits until there are so many records, and takes them.
+    pub async fn wait(&self, count: usize) -> Vec<Record> {
+        loop {
+            let written = self.written.notified();
+            if self.records.lock().expect("no test panics in it").len() >= count {
+                return self.take();
+            }
+            soon(written).await;
+        }
     }
 }
 
 impl RecordSink for Kept {
     fn write(&self, record: Record) {
-        self.0.lock().expect("no test panics in it").push(record);
+        let mut records = self.records.lock().expect("no test panics in it");
+        records.push(record);
+        drop(records);
+        self.written.notify_waiters();
     }
 }
 

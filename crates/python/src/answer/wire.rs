@@ -29,8 +29,9 @@ pub(super) struct AnswerFrame<'a> {
     pub(super) retry_after_ms: Option<u64>,
     #[serde(borrow, default)]
     pub(super) result: Option<&'a RawValue>,
+    /// Edits of the side-channel slots as they were lent.
     #[serde(borrow, default)]
-    pub(super) refused: Vec<RefusedFrame<'a>>,
+    pub(super) extensions: Vec<Edit<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -75,12 +76,6 @@ pub(super) struct Changes<'a> {
     pub(super) set: Pairs<&'a RawValue>,
     #[serde(default)]
     pub(super) remove: Vec<String>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct RefusedFrame<'a> {
-    #[serde(borrow)]
-    pub(super) what: Cow<'a, str>,
 }
 
 #[derive(Deserialize)]

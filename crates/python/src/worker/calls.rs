@@ -74,6 +74,8 @@ enum Waiter {
     /// The caller has gone; dropping this tells the watch that the worker let go of the call.
     Watch {
         _ended: oneshot::Sender<()>,
+        /// It went before the deadline: what is cancelled is not late.
+        cancelled: bool,
     },
 }
 
@@ -271,11 +273,11 @@ impl Calls {
         };
         let at = Instant::now();
         let late = at > slot.deadline && body.is_answer();
-        let heard = match slot.waiter {
-            Waiter::Caller(caller) => caller.send(Reply { at, body }).is_ok(),
-            Waiter::Watch { .. } => false,
+        let unheard = match slot.waiter {
+            Waiter::Caller(caller) => caller.send(Reply { at, body }).is_err(),
+            Waiter::Watch { cancelled, .. } => !cancelled,
         };
-        if late && !heard {
+        if late && unheard {
             self.count_late();
         }
     }
@@ -291,7 +293,10 @@ impl Calls {
             return;
         }
         let (ended, watched) = oneshot::channel();
-        slot.waiter = Waiter::Watch { _ended: ended };
+        slot.waiter = Waiter::Watch {
+            _ended: ended,
+            cancelled: Instant::now() < slot.deadline,
+        };
         drop(inner);
         self.send(Outgoing::message(frames::framed(
             format!(r#"{{"type":"cancel","id":{id}}}"#).as_bytes(),

@@ -1,5 +1,6 @@
 //! [`Launch`]: everything a worker process is started with, made once per plugin.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -8,6 +9,7 @@ use std::sync::atomic::AtomicU64;
 
 use hookgate_core::config::PluginSpec;
 use hookgate_core::config::defaults::{LOG_BYTES_PER_CALL, STATE_IDLE_SECONDS, STATE_REQUESTS};
+use hookgate_core::{Capability, Condition};
 use serde::Serialize;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
@@ -126,7 +128,7 @@ struct StartFrame<'a> {
     class: &'a str,
     plugin_dirs: Vec<String>,
     workdir: Option<String>,
-    plugin: PluginConfig<'a>,
+    plugin: serde_json::Value,
     limits: WorkerLimits,
 }
 
@@ -138,14 +140,76 @@ struct PluginConfig<'a> {
     description: &'a Option<String>,
     author: &'a Option<String>,
     version: &'a Option<String>,
+    namespace: &'a Option<String>,
     hooks: &'a [String],
     tags: &'a [String],
     mode: String,
     on_error: String,
     priority: i32,
-    conditions: [(); 0],
+    conditions: Vec<PluginCondition<'a>>,
     capabilities: Vec<&'static str>,
     config: &'a hookgate_core::Json,
+}
+
+/// The framework's own model of a condition, for plugins that read theirs. The pipeline has judged them
+/// before a call gets here.
+#[derive(Serialize)]
+struct PluginCondition<'a> {
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    server_ids: &'a BTreeSet<String>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    tenant_ids: &'a BTreeSet<String>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    tools: &'a BTreeSet<String>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    prompts: &'a BTreeSet<String>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    resources: &'a BTreeSet<String>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    agents: &'a BTreeSet<String>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    user_patterns: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    content_types: &'a [String],
+}
+
+impl<'a> PluginCondition<'a> {
+    fn of(condition: &'a Condition) -> Self {
+        Self {
+            server_ids: &condition.server_ids,
+            tenant_ids: &condition.tenant_ids,
+            tools: &condition.tools,
+            prompts: &condition.prompts,
+            resources: &condition.resources,
+            agents: &condition.agents,
+            user_patterns: &condition.user_patterns,
+            content_types: &condition.content_types,
+        }
+    }
+}
+
+/// Grants of the framework's successor: an unknown name in its own model of an entry would raise.
+const UNKNOWN_TO_FRAMEWORK: [Capability; 4] = [
+    Capability::ReadClient,
+    Capability::ReadDelegatedTokens,
+    Capability::ReadInboundCredentials,
+    Capability::ReadWorkload,
+];
+
+/// The plugin's grants as far as its framework knows them.
+fn capabilities(spec: &PluginSpec) -> Vec<&'static str> {
+    let granted = spec.permissions.data;
+    let (unknown, known): (Vec<_>, Vec<_>) = granted
+        .iter()
+        .partition(|one| UNKNOWN_TO_FRAMEWORK.contains(one));
+    if !unknown.is_empty() {
+        tracing::warn!(
+            plugin = %spec.name,
+            "a Python class sees nothing of what these data grants show, its framework has no place for it: {}",
+            unknown.iter().map(|one| one.as_str()).collect::<Vec<_>>().join(", ")
+        );
+    }
+    known.into_iter().map(Capability::as_str).collect()
 }
 
 #[derive(Serialize)]
@@ -153,6 +217,35 @@ struct WorkerLimits {
     requests: usize,
     idle_s: u64,
     log_bytes: u64,
+}
+
+/// The framework's model of the entry, with the members that only the configuration knows.
+fn plugin_config(spec: &PluginSpec, class: &str) -> serde_json::Value {
+    let config = PluginConfig {
+        name: &spec.name,
+        kind: class,
+        description: &spec.about.description,
+        author: &spec.about.author,
+        version: &spec.about.version,
+        namespace: &spec.about.namespace,
+        hooks: &spec.hooks,
+        tags: &spec.about.tags,
+        mode: spec.mode.to_string(),
+        on_error: spec.on_error.to_string(),
+        priority: spec.priority,
+        conditions: spec.conditions.iter().map(PluginCondition::of).collect(),
+        capabilities: capabilities(spec),
+        config: &spec.config,
+    };
+    // INVARIANT: text, numbers and checked JSON always serialise, and `framework` is an object.
+    let mut members = serde_json::to_value(config).unwrap_or_default();
+    let more = serde_json::from_str(spec.framework.as_str()).unwrap_or_default();
+    if let (serde_json::Value::Object(members), serde_json::Value::Object(more)) =
+        (&mut members, more)
+    {
+        members.extend(more);
+    }
+    members
 }
 
 fn start_frame(
@@ -168,27 +261,7 @@ fn start_frame(
         class,
         plugin_dirs: folders.iter().map(|path| text(path)).collect(),
         workdir: workdir.map(text),
-        plugin: PluginConfig {
-            name: &spec.name,
-            kind: class,
-            description: &spec.about.description,
-            author: &spec.about.author,
-            version: &spec.about.version,
-            hooks: &spec.hooks,
-            tags: &spec.about.tags,
-            mode: spec.mode.to_string(),
-            on_error: spec.on_error.to_string(),
-            priority: spec.priority,
-            // The pipeline has judged them before a call gets here.
-            conditions: [],
-            capabilities: spec
-                .permissions
-                .data
-                .iter()
-                .map(|data| data.as_str())
-                .collect(),
-            config: &spec.config,
-        },
+        plugin: plugin_config(spec, class),
         limits: WorkerLimits {
             requests: STATE_REQUESTS,
             idle_s: STATE_IDLE_SECONDS,

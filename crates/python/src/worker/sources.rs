@@ -23,6 +23,7 @@ modules! {
     "hookgate_worker.calls": "calls",
     "hookgate_worker.context": "context",
     "hookgate_worker.differences": "differences",
+    "hookgate_worker.extensions": "extensions",
     "hookgate_worker.frames": "frames",
     "hookgate_worker.hooks": "hooks",
     "hookgate_worker.kept_state": "kept_state",

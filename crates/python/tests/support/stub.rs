@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use hookgate_core::config::{Config, PluginKind, PluginSpec};
-use hookgate_core::{Engine, FaultReport, LoadReport, Outcome, Request};
+use hookgate_core::{Engine, FaultReport, LoadReport, Outcome, RecordSink, Request};
 use hookgate_python::{PythonHost, PythonHostOptions, StubWorker};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -37,6 +37,7 @@ pub struct Setup {
     pub options: PythonHostOptions,
     pub spec: PluginSpec,
     pub folder: TempDir,
+    pub records: Option<Arc<dyn RecordSink>>,
 }
 
 impl Setup {
@@ -65,6 +66,7 @@ impl Setup {
             options,
             spec,
             folder,
+            records: None,
         }
     }
 
@@ -83,7 +85,11 @@ impl Setup {
         let mut config = Config::default();
         config.plugins = vec![self.spec];
         let host = Arc::new(PythonHost::new(self.options));
-        let engine = Engine::builder().config(config).host(host).build().await?;
+        let mut builder = Engine::builder().config(config).host(host);
+        if let Some(records) = self.records {
+            builder = builder.records(records);
+        }
+        let engine = builder.build().await?;
         Ok(Rig {
             engine,
             folder: self.folder,

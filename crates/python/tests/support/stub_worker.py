@@ -5,8 +5,9 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
-held, cancelled, config = {}, [], {}
+held, cancelled, config, plugin = {}, [], {}, {}
 
 
 def exactly(count):
@@ -48,7 +49,8 @@ def note_start():
 
 
 def start(message):
-    config.update(message["plugin"]["config"])
+    plugin.update(message["plugin"])
+    config.update(plugin["config"])
     if "lifeline" in config:
         os.set_inheritable(os.open(config["lifeline"], os.O_WRONLY), True)
     number = note_start() if "starts" in config else 1
@@ -60,7 +62,8 @@ def start(message):
     if "fails" in config:
         send({"type": "failed", **config["fails"]})
         sys.exit(1)
-    send({"type": "ready", "python": "3", "framework": {"name": "stub", "version": "1"}, "hooks": ["tool_pre_invoke"]})
+    ready = {"type": "ready", "python": "3", "framework": {"name": "stub", "version": "1"}, "hooks": ["tool_pre_invoke"]}
+    send({**ready, "extensions": config.get("extensions", [])})
 
 
 def do(call):
@@ -78,7 +81,7 @@ def do(call):
     elif what == "then_hang":
         allow(call)
         hang()
-    elif what in ("hold", "late"):
+    elif what in ("hold", "late", "dawdle"):
         held[call["id"]] = call
     elif what == "release":
         for other in reversed(held.values()):
@@ -107,7 +110,7 @@ def do(call):
     elif what == "fault":
         send({"type": "fault", "id": call["id"], **args["frame"]})
     elif what == "echo":
-        allow(call, call=call, start=config, environ=dict(os.environ), cwd=os.getcwd())
+        allow(call, call=call, start=config, plugin=plugin, environ=dict(os.environ), cwd=os.getcwd())
     elif what == "child":
         code = "import threading; threading.Event().wait()"
         allow(call, child=subprocess.Popen([sys.executable, "-I", "-S", "-c", code], close_fds=False).pid)
@@ -124,7 +127,11 @@ def cancel(message):
     if call is None:
         return
     cancelled.append(call["payload"]["args"]["n"])
-    if call["payload"]["args"]["do"] == "late":
+    what = call["payload"]["args"]["do"]
+    if what == "late":
+        allow(call)
+    elif what == "dawdle":
+        time.sleep(call["payload"]["args"]["seconds"])
         allow(call)
     else:
         send({"type": "cancelled", "id": message["id"]})

@@ -2,11 +2,11 @@
 
 import asyncio
 
-from cpex.framework.extensions.extensions import Extensions
 from pydantic import ValidationError
 
 from hookgate_worker import frames, results
 from hookgate_worker.context import NO_CHANGES, CallContext
+from hookgate_worker.extensions import lend
 from hookgate_worker.hooks import UnsupportedHook
 from hookgate_worker.log_output import describe, traceback_of
 
@@ -17,7 +17,7 @@ LEAVE_S = 1.0
 _BARE_ALLOW = (
     b'{"type":"answer","id":%d,"verdict":"allow","violation":null,"edits":[],"state":{"set":{},"remove":[]},'
     b'"shared":{"set":{},"remove":[]},"request_metadata":{"set":{},"remove":[]},"metadata":{},"headers":{},'
-    b'"retry_after_ms":null,"result":null,"refused":[]}'
+    b'"retry_after_ms":null,"result":null,"extensions":[]}'
 )
 
 _DEFAULTS = {
@@ -28,7 +28,7 @@ _DEFAULTS = {
     "headers": {},
     "retry_after_ms": None,
     "result": None,
-    "refused": [],
+    "extensions": [],
 }
 
 
@@ -108,11 +108,13 @@ class Calls:
         except ValidationError as error:
             raise InvalidCall(_summary(hook.name, error)) from None
         try:
+            lent = None
             if hook.wants_extensions:
-                result = await hook.call(payload, context.context, Extensions())
+                lent = lend(message.get("extensions"))
+                result = await hook.call(payload, context.context, lent)
             else:
                 result = await hook.call(payload, context.context)
-            members = results.of_result(result, hook, payload, lambda: frames.decode(body)["payload"])
+            members = results.of_result(result, hook, payload, lent, lambda: frames.decode(body))
         except Exception as error:
             members = results.of_violation_error(error)
             if members is None:

@@ -54,6 +54,10 @@ class Hooks:
         """Those of `names` that can be served."""
         return [name for name in names if self._serves(name)]
 
+    def that_want_extensions(self, names):
+        """Those of `names`, all served, that take a third argument."""
+        return [name for name in names if self.get(name).wants_extensions]
+
     def _serves(self, name):
         try:
             self.get(name)

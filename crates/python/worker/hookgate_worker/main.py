@@ -125,6 +125,7 @@ class Worker:
                 "python": platform.python_version(),
                 "framework": loaded.framework,
                 "hooks": loaded.served,
+                "extensions": loaded.hooks.that_want_extensions(loaded.served),
             }
         )
 

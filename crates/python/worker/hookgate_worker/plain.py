@@ -70,13 +70,13 @@ def plain(value):
     if kind in SCALARS:
         return value
     if kind is dict:
-        return _object(value, plain)
+        return members_of(value, plain)
     if kind is list:
         return [plain(item) for item in value]
     if isinstance(value, BaseModel):
         return _members(value)
     if isinstance(value, dict):
-        return _object(value, plain)
+        return members_of(value, plain)
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     return to_jsonable_python(value, by_alias=False)
@@ -90,7 +90,7 @@ def whole(value):
     if isinstance(value, BaseModel):
         return whole(value.model_dump())
     if isinstance(value, dict):
-        return _object(value, whole)
+        return members_of(value, whole)
     if isinstance(value, (list, tuple)):
         return [whole(item) for item in value]
     return to_jsonable_python(value, by_alias=False)
@@ -119,7 +119,8 @@ def _members(model):
     return members
 
 
-def _object(value, convert):
+def members_of(value, convert):
+    """The members of a dictionary under the keys they have in JSON, each value converted."""
     result = {}
     for key, item in value.items():
         result[key if type(key) is str else _key(key)] = convert(item)
@@ -131,6 +132,11 @@ def _object(value, convert):
 def _key(key):
     """A key that is not a string, as pydantic writes it in JSON."""
     return next(iter(to_jsonable_python({key: None})))
+
+
+def is_nothing(value):
+    """Whether plain data holds nothing: null, or a container without members."""
+    return value is None or (isinstance(value, (dict, list)) and not value)
 
 
 def is_json(value):

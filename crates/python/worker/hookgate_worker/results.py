@@ -1,14 +1,14 @@
 """A hook's result: what the plugin returned or raised, as the members of an answer."""
 
 from cpex.framework.errors import PluginViolationError
+from cpex.framework.extensions.extensions import Extensions
 from cpex.framework.models import PluginViolation
 from pydantic import BaseModel, ValidationError
 
+from hookgate_worker import extensions
 from hookgate_worker.differences import edits_between
 from hookgate_worker.log_output import log
 from hookgate_worker.plain import plain, whole
-
-REFUSED_EXTENSIONS = [{"what": "extensions", "code": "not-granted"}]
 
 
 class ResultError(Exception):
@@ -22,10 +22,11 @@ def of_violation_error(error):
     return {"verdict": "deny", "violation": _violation(error.violation)}
 
 
-def of_result(result, hook, payload, sent_again):
+def of_result(result, hook, payload, lent, sent_again):
     """The members of the answer that differ from a bare allow.
 
-    `sent_again` gives the caller's payload anew: the one the plugin had may have been changed in place.
+    `lent` are the extensions the hook was handed, if any. `sent_again` gives the call as it was sent anew: the
+    payload and the extensions the plugin had may have been changed in place.
     """
     try:
         go_on = result.continue_processing
@@ -59,8 +60,11 @@ def of_result(result, hook, payload, sent_again):
             raise ResultError(f"retry_delay_ms is {type(delay).__name__}, a number of milliseconds is possible")
         _check_range(delay, "retry_delay_ms", 0, 2**63)
         members["retry_after_ms"] = delay
-    if getattr(result, "modified_extensions", None) is not None:
-        members["refused"] = REFUSED_EXTENSIONS
+    returned = getattr(result, "modified_extensions", None)
+    if returned is not None:
+        returned = _fitted(returned, Extensions, hook, "modified_extensions")
+        if found := extensions.edits(returned, lent, sent_again().get("extensions") or {}):
+            members["extensions"] = found
     return members
 
 
@@ -70,12 +74,12 @@ def _modified(modified, hook, sent_again):
         if hook.result_type is not None:
             return {"result": whole(_fitted(modified, hook.result_type, hook))}
         modified = _fitted(modified, hook.payload_type, hook)
-    sent = sent_again()
+    sent = sent_again()["payload"]
     before = plain(hook.payload(sent))
     return {"edits": edits_between(before, plain(modified), sent)}
 
 
-def _fitted(modified, wanted, hook):
+def _fitted(modified, wanted, hook, member="modified_payload"):
     """`modified` as the wanted type; a plain dict is accepted if it fits."""
     if isinstance(modified, wanted):
         return modified
@@ -84,10 +88,10 @@ def _fitted(modified, wanted, hook):
             return wanted.model_validate(modified)
         except ValidationError as error:
             raise ResultError(
-                f"modified_payload of hook '{hook.name}' does not fit {wanted.__name__}: {error}"
+                f"{member} of hook '{hook.name}' does not fit {wanted.__name__}: {error}"
             ) from None
     raise ResultError(
-        f"modified_payload of hook '{hook.name}' is {type(modified).__name__}, {wanted.__name__} is possible"
+        f"{member} of hook '{hook.name}' is {type(modified).__name__}, {wanted.__name__} is possible"
     )
 
 
@@ -130,7 +134,7 @@ def _check_range(number, name, low, end):
 
 
 def _note_change_in_place(hook, payload, sent_again):
-    sent = sent_again()
+    sent = sent_again()["payload"]
     edits = edits_between(plain(hook.payload(sent)), plain(payload), sent)
     if edits:
         log.debug("hook '%s' changed its payload in place without returning it: dropped", hook.name)

@@ -157,7 +157,7 @@ class WorkerProcess:
         self.send(message)
         return self.receive()
 
-    def post(self, hook, payload, state=None, shared=None, request=None, call_id=None):
+    def post(self, hook, payload, state=None, shared=None, request=None, call_id=None, extensions=None):
         """Sends a call; gives its id."""
         if call_id is None:
             self._next_id += 1
@@ -173,9 +173,11 @@ class WorkerProcess:
             "metadata": {},
             **(request or {}),
         }
+        side = {} if extensions is None else {"extensions": extensions}
         self.send(
             {
                 "type": "call",
+                **side,
                 "id": call_id,
                 "hook": hook,
                 "payload": payload,

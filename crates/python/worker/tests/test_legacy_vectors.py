@@ -62,7 +62,7 @@ class LegacyVectors(unittest.TestCase):
         self.assertEqual(answer["verdict"], "allow" if expected["continue_processing"] else "deny")
         self.assertEqual(text(answer["metadata"]), text(expected["metadata"] or {}))
         self.assertEqual(answer["retry_after_ms"], expected["retry_delay_ms"] or None)
-        self.assertEqual(answer["refused"], [])
+        self.assertEqual(answer["extensions"], [])
         if expected["modified_payload"] is None:
             self.assertEqual(answer["edits"], [])
         else:

@@ -26,7 +26,7 @@ BARE = {
     "headers": {},
     "retry_after_ms": None,
     "result": None,
-    "refused": [],
+    "extensions": [],
 }
 
 

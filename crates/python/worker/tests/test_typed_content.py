@@ -119,12 +119,6 @@ class TypedContent(unittest.TestCase):
                 answer = worker.call(hook, payload)
                 self.assertEqual((answer["result"], answer["edits"]), (result, []))
 
-    def test_extensions(self):
-        worker = self.start("typed.ThreeArguments", ["tool_pre_invoke"])
-        answer = worker.call("tool_pre_invoke", {"name": "t"})
-        self.assertEqual(answer["metadata"], {"custom": None})
-        self.assertEqual(answer["refused"], [{"what": "extensions", "code": "not-granted"}])
-
     def test_hooks_of_the_plugin_s_own(self):
         hooks = [
             "mail_pre_send",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::bindings::hookgate::plugin::call::Document;
-use crate::bindings::hookgate::plugin::types::Violation;
+use crate::bindings::hookgate::plugin::types::{Approval, Risk, Violation};
 
 /// Which of the two stores an op means.
 #[derive(Clone, Copy)]
@@ -13,7 +13,16 @@ pub enum Store {
 }
 
 pub enum Op {
+    /// Runs the ops listed in the payload, so that one plugin can be told call by call what to do.
+    Do {
+        from: String,
+    },
     Set {
+        at: String,
+        value: String,
+    },
+    /// Goes on if the edit is refused.
+    SetAnyway {
         at: String,
         value: String,
     },
@@ -64,6 +73,12 @@ pub enum Op {
     Retry {
         ms: u32,
     },
+    Result {
+        value: String,
+    },
+    Ask {
+        approval: Approval,
+    },
     Deny {
         violation: Violation,
     },
@@ -76,6 +91,7 @@ pub enum Op {
     Fail {
         message: String,
     },
+    /// Never ends. A component cannot wait otherwise, so `spin` and `hang` are one here.
     Spin,
     /// Fails when it is reached, not at load: an op that never runs hurts nobody.
     Unknown {
@@ -87,18 +103,23 @@ pub enum Op {
 pub fn read(config: &Document) -> Result<BTreeMap<String, Vec<Op>>, String> {
     let mut script = BTreeMap::new();
     for hook in config.keys("/hooks") {
-        let list = format!("/hooks/{}", escape(&hook));
-        let mut ops = Vec::new();
-        loop {
-            let at = format!("{list}/{}", ops.len());
-            if config.get(&at).is_none() {
-                break;
-            }
-            ops.push(Source { config, at: &at }.op()?);
-        }
+        let ops = list(config, &format!("/hooks/{}", escape(&hook)))
+            .map_err(|problem| format!("config: {problem}"))?;
         script.insert(hook, ops);
     }
     Ok(script)
+}
+
+/// The ops of the array at a pointer; none where nothing is there.
+pub fn list(document: &Document, at: &str) -> Result<Vec<Op>, String> {
+    let mut ops = Vec::new();
+    loop {
+        let at = format!("{at}/{}", ops.len());
+        if document.get(&at).is_none() {
+            return Ok(ops);
+        }
+        ops.push(Source { document, at: &at }.op()?);
+    }
 }
 
 /// A token of an RFC 6901 pointer.
@@ -106,9 +127,9 @@ fn escape(token: &str) -> String {
     token.replace('~', "~0").replace('/', "~1")
 }
 
-/// One op's object inside the config.
+/// One op's object inside a document.
 struct Source<'a> {
-    config: &'a Document,
+    document: &'a Document,
     at: &'a str,
 }
 
@@ -116,7 +137,14 @@ impl Source<'_> {
     fn op(&self) -> Result<Op, String> {
         let op = self.string("op")?;
         Ok(match op.as_str() {
+            "do" => Op::Do {
+                from: self.string("from")?,
+            },
             "set" => Op::Set {
+                at: self.string("at")?,
+                value: self.json("value")?,
+            },
+            "set_anyway" => Op::SetAnyway {
                 at: self.string("at")?,
                 value: self.json("value")?,
             },
@@ -165,6 +193,12 @@ impl Source<'_> {
             "retry" => Op::Retry {
                 ms: self.number("ms")?,
             },
+            "result" => Op::Result {
+                value: self.json("value")?,
+            },
+            "ask" => Op::Ask {
+                approval: self.approval()?,
+            },
             "deny" => Op::Deny {
                 violation: self.violation()?,
             },
@@ -173,7 +207,7 @@ impl Source<'_> {
             "fail" => Op::Fail {
                 message: self.string("message")?,
             },
-            "spin" => Op::Spin,
+            "spin" | "hang" => Op::Spin,
             _ => Op::Unknown { op },
         })
     }
@@ -203,8 +237,25 @@ impl Source<'_> {
         })
     }
 
+    fn approval(&self) -> Result<Approval, String> {
+        let risk = self.string("approval/risk")?;
+        Ok(Approval {
+            reason: self.string("approval/reason")?,
+            risk: match risk.as_str() {
+                "low" => Risk::Low,
+                "medium" => Risk::Medium,
+                "high" => Risk::High,
+                "critical" => Risk::Critical,
+                other => return Err(format!("no such risk: {other}")),
+            },
+            details: self
+                .optional("approval/details")
+                .unwrap_or_else(|| "{}".to_owned()),
+        })
+    }
+
     fn violation(&self) -> Result<Violation, String> {
-        let headers = self.config.keys(&self.pointer("violation/http_headers"));
+        let headers = self.document.keys(&self.pointer("violation/http_headers"));
         Ok(Violation {
             code: self.string("violation/code")?,
             reason: self.string("violation/reason")?,
@@ -231,21 +282,21 @@ impl Source<'_> {
 
     fn string(&self, path: &str) -> Result<String, String> {
         let at = self.pointer(path);
-        self.config
+        self.document
             .get_string(&at)
-            .ok_or_else(|| format!("config: no string at {at}"))
+            .ok_or_else(|| format!("no string at {at}"))
     }
 
     fn json(&self, path: &str) -> Result<String, String> {
         let at = self.pointer(path);
-        self.config
+        self.document
             .get(&at)
-            .ok_or_else(|| format!("config: no value at {at}"))
+            .ok_or_else(|| format!("no value at {at}"))
     }
 
     /// `None` for what is not there and for null.
     fn optional(&self, path: &str) -> Option<String> {
-        self.config
+        self.document
             .get(&self.pointer(path))
             .filter(|value| value.trim() != "null")
     }
@@ -254,7 +305,7 @@ impl Source<'_> {
         self.optional(path)
             .map(|value| {
                 value.trim().parse().map_err(|_| {
-                    format!("config: no number of this range at {}", self.pointer(path))
+                    format!("no number of this range at {}", self.pointer(path))
                 })
             })
             .transpose()
@@ -262,6 +313,6 @@ impl Source<'_> {
 
     fn number<T: std::str::FromStr>(&self, path: &str) -> Result<T, String> {
         self.optional_number(path)?
-            .ok_or_else(|| format!("config: no number at {}", self.pointer(path)))
+            .ok_or_else(|| format!("no number at {}", self.pointer(path)))
     }
 }

@@ -4,21 +4,34 @@ use serde_json::Value;
 
 use crate::bindings::hookgate::plugin::call::{Context, Document};
 use crate::bindings::hookgate::plugin::types::{Failure, Refusal, Verdict};
-use crate::op::{Op, Store};
+use crate::op::{self, Op, Store};
 
 pub fn run(ops: &[Op], payload: &Document, ctx: &Context) -> Result<Verdict, Failure> {
+    Ok(steps(ops, payload, ctx)?.unwrap_or(Verdict::Allow))
+}
+
+fn steps(ops: &[Op], payload: &Document, ctx: &Context) -> Result<Option<Verdict>, Failure> {
     for op in ops {
         if let Some(verdict) = step(op, payload, ctx)? {
-            return Ok(verdict);
+            return Ok(Some(verdict));
         }
     }
-    Ok(Verdict::Allow)
+    Ok(None)
 }
 
 /// `None`: go on with the next op.
 fn step(op: &Op, payload: &Document, ctx: &Context) -> Result<Option<Verdict>, Failure> {
     match op {
+        Op::Do { from } => {
+            let ops = op::list(payload, from).map_err(Failure::Failed)?;
+            return steps(&ops, payload, ctx);
+        }
         Op::Set { at, value } => ctx.edit_set(at, value),
+        Op::SetAnyway { at, value } => {
+            // The refusal is the host's to remember.
+            let _ = ctx.edit_set(at, value);
+            Ok(())
+        }
         Op::Copy { from, at } => {
             let value = payload
                 .get(from)
@@ -53,6 +66,8 @@ fn step(op: &Op, payload: &Document, ctx: &Context) -> Result<Option<Verdict>, F
         }
         Op::Header { name, value } => ctx.set_header(name, value),
         Op::Retry { ms } => ctx.set_retry_ms(*ms),
+        Op::Result { value } => ctx.set_result(value),
+        Op::Ask { approval } => return Ok(Some(Verdict::Ask(approval.clone()))),
         Op::Deny { violation } => return Ok(Some(Verdict::Deny(violation.clone()))),
         Op::DenyIf {
             store,

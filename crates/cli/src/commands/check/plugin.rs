@@ -3,25 +3,37 @@
 use std::path::PathBuf;
 
 use hookgate::config::{Config, Mode, OnError, PluginSpec};
-use hookgate::{EnvironmentInfo, PluginStatus};
+use hookgate::{EnvironmentInfo, LoadProblem, PluginStatus};
 use serde::Serialize;
 
 use crate::table::Table;
-use crate::units::{bytes, shown};
+use crate::units::{bytes, shown, timeout};
 
 /// One plugin.
 #[derive(Debug, Serialize)]
 pub struct PluginReport {
     name: String,
-    kind: &'static str,
+    kind: String,
     hooks: Vec<String>,
     mode: Mode,
     priority: i32,
     on_error: OnError,
+    group: Option<String>,
     limits: LimitsReport,
     grants: GrantsReport,
-    /// What its host says; none for a disabled plugin, which is not loaded.
+    /// What its host says; none for a plugin that is not loaded.
     pub loaded: Option<Loaded>,
+    /// Why it does not load, if the configuration says that it is left out then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOut>,
+}
+
+/// Why a plugin is left out.
+#[derive(Debug, Serialize)]
+pub struct LeftOut {
+    message: String,
+    detail: Option<String>,
+    hint: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -55,16 +67,25 @@ pub struct Loaded {
 }
 
 /// A report for every entry, in the order of the configuration.
-pub fn reports(config: &Config, statuses: &[PluginStatus]) -> Vec<PluginReport> {
+pub fn reports(
+    config: &Config,
+    statuses: &[PluginStatus],
+    skipped: &[LoadProblem],
+) -> Vec<PluginReport> {
     let report = |spec: &PluginSpec| {
         let status = statuses.iter().find(|status| status.name == spec.name);
-        PluginReport::new(spec, status)
+        let problem = skipped.iter().find(|problem| problem.plugin == spec.name);
+        PluginReport::new(spec, status, problem)
     };
     config.plugins.iter().map(report).collect()
 }
 
 impl PluginReport {
-    fn new(spec: &PluginSpec, status: Option<&PluginStatus>) -> Self {
+    fn new(
+        spec: &PluginSpec,
+        status: Option<&PluginStatus>,
+        problem: Option<&LoadProblem>,
+    ) -> Self {
         let grants = &spec.permissions;
         let file = |grant: &hookgate::config::FileGrant| FileReport {
             // Without the `.` of `./data`.
@@ -84,11 +105,12 @@ impl PluginReport {
         };
         Self {
             name: spec.name.clone(),
-            kind: spec.kind.name(),
+            kind: spec.kind.name().to_owned(),
             hooks: spec.hooks.clone(),
             mode: spec.mode,
             priority: spec.priority,
             on_error: spec.on_error,
+            group: spec.group.clone(),
             limits: LimitsReport {
                 timeout_ms: u64::try_from(spec.limits.timeout.as_millis()).unwrap_or(u64::MAX),
                 memory_bytes: spec.limits.memory_bytes,
@@ -100,6 +122,11 @@ impl PluginReport {
                 data: grants.data.iter().map(|data| data.as_str()).collect(),
             },
             loaded: status.map(loaded),
+            left_out: problem.map(|problem| LeftOut {
+                message: problem.error.message.clone(),
+                detail: problem.error.detail.clone(),
+                hint: problem.error.hint.clone(),
+            }),
         }
     }
 
@@ -132,6 +159,19 @@ impl PluginReport {
             ),
             format!("  grants: {}", shown(&self.grants_text())),
         ];
+        if let Some(group) = &self.group {
+            lines.insert(1, format!("  group: {}", shown(group)));
+        }
+        if let Some(left_out) = &self.left_out {
+            lines.push(format!(
+                "  left out, since it does not load: {}",
+                left_out.message
+            ));
+            let detail = left_out.detail.iter().flat_map(|detail| detail.lines());
+            lines.extend(detail.map(|line| format!("    | {line}")));
+            lines.extend(left_out.hint.iter().map(|hint| format!("    hint: {hint}")));
+            return lines;
+        }
         let Some(Loaded {
             sandbox,
             digest,
@@ -185,7 +225,7 @@ pub fn text(plugins: &[PluginReport]) -> String {
     for plugin in plugins {
         table.row(vec![
             shown(&plugin.name),
-            plugin.kind.to_owned(),
+            shown(&plugin.kind),
             plugin.mode.to_string(),
             plugin.priority.to_string(),
             plugin.on_error.to_string(),
@@ -201,14 +241,6 @@ pub fn text(plugins: &[PluginReport]) -> String {
         out += "\n";
     }
     out
-}
-
-fn timeout(milliseconds: u64) -> String {
-    if milliseconds.is_multiple_of(1_000) {
-        format!("{} s", milliseconds / 1_000)
-    } else {
-        format!("{milliseconds} ms")
-    }
 }
 
 #[cfg(test)]

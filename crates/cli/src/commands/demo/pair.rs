@@ -26,7 +26,7 @@ pub struct Pair {
 #[derive(Debug, Serialize)]
 pub struct PairAnswer {
     /// Its host.
-    pub host: &'static str,
+    pub host: String,
     /// What runs: a file or a class.
     pub code: String,
     /// What came of it.
@@ -41,7 +41,7 @@ pub async fn ask(config: Config, terminal: &Terminal) -> anyhow::Result<Pair> {
         if spec.mode == Mode::Disabled {
             continue;
         }
-        let (host, code) = (spec.kind.name(), code(&spec.kind));
+        let (host, code) = (spec.kind.name().to_owned(), code(&spec.kind));
         let mut alone = config.clone();
         alone.plugins = vec![spec.clone()];
         let engine = setup::engine(alone, None, terminal).await?;

@@ -143,7 +143,7 @@ impl Report {
         for answer in answers {
             let violation = answer.outcome.violation.as_ref();
             table.row(vec![
-                answer.host.to_owned(),
+                answer.host.clone(),
                 answer.code.clone(),
                 answer.outcome.decision.to_string(),
                 violation.map_or_else(|| "-".to_owned(), |violation| violation.code.clone()),

@@ -63,15 +63,6 @@ class Http(Plugin):
         return PluginResult(modified_payload=HttpAuthCheckPermissionResultPayload(granted=payload.is_admin))
 
 
-class ThreeArguments(Plugin):
-    """Takes extensions and returns some."""
-
-    async def tool_pre_invoke(self, payload, context, extensions):
-        """Changes extensions."""
-        changed = extensions.model_copy(update={"custom": {"a": 1}})
-        return PluginResult(modified_extensions=changed, metadata={"custom": extensions.custom})
-
-
 class MailPayload(PluginPayload):
     """The payload of a hook of one's own, with aliases and a default."""
 
