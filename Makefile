@@ -51,6 +51,7 @@ worker-tests: setup ## the Python worker's own tests, against the published plug
 vectors: setup ## check that the vectors are what their generator writes
 	@$(PYTHON) tests/vectors/make.py --check
 	$(PYTHON) tests/vectors/configs.py --check
+	$(PYTHON) tests/vectors/extensions.py --check
 
 lint: setup $(CARGO_DENY) ## fmt, clippy, rustdoc, cargo-deny
 	@cargo fmt --all --check

@@ -1,6 +1,7 @@
 //! The policies as trait objects of this process: what no host stands between, and no host limits.
 
 mod script;
+mod slots;
 mod words;
 
 use std::sync::Arc;

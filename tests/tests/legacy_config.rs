@@ -108,7 +108,7 @@ plugins:
     capabilities: ["read_headers"]
     conditions: [{tools: ["search"], server_ids: []}]
     applied_to: {tools: [{tool_name: "search", fields: ["q"]}]}
-    config: {flag: yes, off: no, mode: 0o10, list: [1_000]}
+    config: {flag: yes, quiet: no, mode: 0o10, list: [1_000]}
 
   - name: "Watch"
     kind: "plugins.probe.probe.ProbePlugin"
@@ -173,14 +173,21 @@ fn project() -> TempDir {
         "guest-plugins/redactor-legacy/redactor.py",
         "external/more_redactor/redactor.py",
     );
-    guest(
-        "tests/guests/script-legacy/script_policy.py",
-        "script/script_policy.py",
-    );
-    guest(
-        "tests/guests/script-legacy/script_payload.py",
-        "script/script_payload.py",
-    );
+    // The policy and the modules beside it.
+    let script = root().join("tests/guests/script-legacy");
+    for entry in std::fs::read_dir(script).expect("a folder") {
+        let name = entry
+            .expect("a file")
+            .file_name()
+            .into_string()
+            .expect("a name");
+        if name.ends_with(".py") {
+            guest(
+                &format!("tests/guests/script-legacy/{name}"),
+                &format!("script/{name}"),
+            );
+        }
+    }
     for (name, text) in [
         ("probe/probe.py", PROBE),
         ("raises.py", RAISES),
@@ -244,7 +251,7 @@ async fn a_gateways_plugins_run_as_they_are() {
         "Raises",
         "SwitchedOff",
     ];
-    assert_eq!(loaded, ten);
+    assert_eq!(loaded, ten, "{:#?}", engine.skipped());
     let skipped: Vec<_> = engine
         .skipped()
         .into_iter()
@@ -319,7 +326,7 @@ fn assert_sees_what_it_would_at_home(seen: &Value, project: &Path) {
             "conditions": [{"tools": ["search"]}],
             "applied_to": {"tools": [{"tool_name": "search", "fields": ["q"], "result": false}]},
             "capabilities": ["read_headers"],
-            "config": {"flag": true, "off": false, "mode": "0o10", "list": [1000]},
+            "config": {"flag": true, "quiet": false, "mode": "0o10", "list": [1000]},
         })
     );
 }

@@ -8,7 +8,7 @@ mod stage;
 use hookgate::{Decision, FaultKind, Outcome, RecordedVerdict};
 use hookgate_vectors::Kind;
 use serde_json::{Value, json};
-use stage::{Stage, part, plugin};
+use stage::{SOON, Stage, part, plugin};
 
 fn deny() -> Value {
     json!({ "op": "deny", "violation": { "code": "NO", "reason": "no", "description": "" } })
@@ -326,7 +326,8 @@ async fn late(kind: Kind) {
         "fire_and_forget",
     ] {
         let more = json!({ "on_error": "ignore", "timeout_ms": 300 });
-        let mut stage = Stage::new(kind, &[plugin("late", mode, more)]).await;
+        // A worker that is slow must be late here, not stuck.
+        let mut stage = Stage::with_grace(kind, &[plugin("late", mode, more)], Some(SOON)).await;
         let block = json!({ "op": "block", "ms": 600 });
         let marks = json!({ "op": "annotate", "key": "late", "value": 1 });
         let outcome = stage

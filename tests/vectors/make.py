@@ -85,6 +85,7 @@ def differs_from_claim(expected, claim):
         "headers": outcome["effects"]["headers"],
         "retry": outcome["effects"]["retry_after_ms"],
         "result": outcome["effects"]["result"],
+        "extensions": outcome["effects"]["extensions"],
     }
     for key, wanted in {"faults": [], "approvals": [], "suppressed": [], **claim}.items():
         if key == "at" or key == "plugin" and wanted is None:

@@ -1,5 +1,6 @@
 //! Times of rows, taken by turns.
 
+use std::hint::black_box;
 use std::time::Duration;
 
 /// Makes that many calls; answers how long they took, without what was prepared for them.
@@ -8,6 +9,8 @@ pub type Calls<'a> = Box<dyn FnMut(usize) -> Duration + 'a>;
 /// Something that is measured, on our side and, where it has the like, on the peer's.
 pub struct Row<'a> {
     pub work: String,
+    /// Bytes of the payload's text.
+    pub bytes: usize,
     pub ours: Calls<'a>,
     pub peer: Option<Calls<'a>>,
 }
@@ -26,9 +29,13 @@ impl Measured {
     }
 }
 
-/// Calls between two looks at the clock. Tens of microseconds for the quickest calls, which is far more
-/// than the clock's own cost, and short enough that few batches are interrupted.
+/// Calls between two looks at the clock, at most: for the quickest calls still tens of times what a
+/// look costs, and short enough that few batches are interrupted.
 const BATCH_CALLS: usize = 32;
+/// Payload text of one batch, at most, so that a batch of large payloads is not much longer.
+const BATCH_BYTES: usize = 100_000;
+/// Larger than any payload, smaller than what allocators ask the system for.
+const LARGE_BLOCK_BYTES: usize = 100 << 10;
 /// Rounds that count. Odd, so that the median is one of them.
 const ROUNDS: usize = 401;
 /// Rounds before: caches, the allocator and the processor's clock settle.
@@ -47,7 +54,7 @@ pub fn measure(mut rows: Vec<Row<'_>>) -> Vec<Measured> {
                 } else {
                     row.peer.as_mut()
                 };
-                times[side] = calls.map(batch);
+                times[side] = calls.map(|calls| batch(calls, row.bytes));
             }
             if round >= WARM_UP_ROUNDS {
                 ours[index].extend(times[0]);
@@ -67,8 +74,12 @@ pub fn measure(mut rows: Vec<Row<'_>>) -> Vec<Measured> {
 }
 
 /// Nanoseconds a call of one batch.
-fn batch(calls: &mut Calls<'_>) -> f64 {
-    calls(BATCH_CALLS).as_nanos() as f64 / BATCH_CALLS as f64
+fn batch(calls: &mut Calls<'_>, bytes: usize) -> f64 {
+    let count = (BATCH_BYTES / bytes).clamp(1, BATCH_CALLS);
+    // An allocator may put off sorting what was freed until somebody wants a large block: else one side
+    // pays for what the other left behind.
+    drop(black_box(Vec::<u8>::with_capacity(LARGE_BLOCK_BYTES)));
+    calls(count).as_nanos() as f64 / count as f64
 }
 
 fn median(mut times: Vec<f64>) -> Option<f64> {

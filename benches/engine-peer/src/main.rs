@@ -85,6 +85,7 @@ fn main() -> ExitCode {
             for (plugins, count) in [(5, "five no-op plugins"), (1, "one no-op plugin")] {
                 rows.push(Row {
                     work: format!("{count}, {how}, {size}, ns"),
+                    bytes: text.len(),
                     ours: ours::calls(&runtime, text, plugins, start, false),
                     peer: Some(peer::calls(&runtime, text, plugins, start)),
                 });
@@ -92,16 +93,19 @@ fn main() -> ExitCode {
         }
         rows.push(Row {
             work: format!("a hook nobody listens to, payload at hand, {size}, ns"),
+            bytes: text.len(),
             ours: ours::calls(&runtime, text, 0, Start::AtHand, false),
             peer: Some(peer::calls(&runtime, text, 0, Start::AtHand)),
         });
         rows.push(Row {
             work: format!("five no-op plugins and a record, payload at hand, {size}, ns"),
+            bytes: text.len(),
             ours: ours::calls(&runtime, text, 5, Start::AtHand, true),
             peer: None,
         });
         rows.push(Row {
             work: format!("reading the text alone, {size}, ns"),
+            bytes: text.len(),
             ours: ours::reading(text),
             peer: Some(peer::reading(text)),
         });

@@ -5,8 +5,8 @@ mod command_line {
     mod check;
     mod demo;
     mod explain;
-    mod legacy;
     mod import;
+    mod legacy;
     mod python;
     mod records;
     mod refusals;

@@ -4,12 +4,14 @@
 //! `keys` says which keys a mapping may hold; `entry` and the files beside it turn nodes into
 //! specs; `report` carries what was wrong. Reading never stops at the first mistake: a
 //! [`ConfigReport`] lists all of them, each with its line, column, plugin and a hint. Only YAML that
-//! cannot be parsed at all ends the reading at once.
+//! cannot be parsed at all ends the reading at once. A file of the legacy framework's shape takes the same
+//! steps once its templates are filled in; `legacy` says what differs there.
 //!
 //! Invariants:
 //! - a [`Config`] exists only if no problem was found; what remains are notes;
 //! - nothing is ignored in silence: a key is read, refused as unknown, or refused as not supported
 //!   yet;
+//! - what templates took from the environment is in specs and in no message;
 //! - every path in a spec is absolute if the base folder is, and existed when the file was read,
 //!   unless the plugin is disabled.
 //!
@@ -25,6 +27,7 @@
 mod conditions;
 pub mod defaults;
 mod entry;
+mod entry_at;
 mod groups;
 mod hidden;
 mod hooks;
@@ -177,6 +180,7 @@ impl Config {
             }
         };
         if let Err(broken) = read {
+            findings.enter(entry_at::name(text, broken.at.line).as_deref());
             findings.error(&broken.at, broken.message, broken.hint);
         }
         config.report = findings.into_report(text);

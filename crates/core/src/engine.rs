@@ -80,14 +80,17 @@ impl Engine {
             return Ok(Outcome::unheard(payload));
         };
         let started = Instant::now();
-        let document = payload::check(hook, &payload, self.inner.max_payload_bytes)?;
+        let checked = payload::check(hook, &payload, self.inner.max_payload_bytes)?;
         let extensions = Extensions::of(request.extensions.as_ref(), hook)?;
         let id = ulid::Ulid::new().to_string();
         let mut caller = request.clone();
         let caller_id = caller.id.get_or_insert_with(|| id.clone()).clone();
         let question = Question {
             hook: Arc::clone(&listeners.name),
-            payload: document,
+            payload: checked.document,
+            shape: checked.shape,
+            subject: checked.subject,
+            has_headers: checked.headers,
             caller: Arc::new(caller),
             extensions,
             store: &self.inner.store,
@@ -109,6 +112,7 @@ impl Engine {
         } = concluded;
         let mut told = None;
         if let Some(sink) = &self.inner.sink {
+            let digest = sha256(payload.as_str());
             let mut record = Record {
                 id: id.clone(),
                 of: None,
@@ -124,12 +128,15 @@ impl Engine {
                 generation: guard.0.number,
                 decision: outcome.decision,
                 modified: outcome.modified,
-                payload_sha256: sha256(payload.as_str()),
-                payload_bytes: payload.as_str().len() as u64,
                 final_sha256: outcome
                     .payload
                     .as_ref()
-                    .map(|payload| sha256(payload.as_str())),
+                    .map(|last| match last.is(&payload) {
+                        true => digest.clone(),
+                        false => sha256(last.as_str()),
+                    }),
+                payload_sha256: digest,
+                payload_bytes: payload.as_str().len() as u64,
                 duration_us: micros(started.elapsed()),
                 plugins: Vec::new(),
             };

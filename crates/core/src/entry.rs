@@ -3,11 +3,12 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::time::timeout_at;
+use tokio::time::{sleep_until, timeout_at};
 
 use crate::capability::{Capabilities, Capability};
 use crate::condition::Condition;
@@ -51,10 +52,15 @@ pub(crate) struct Entry {
     pub(crate) in_background: AtomicU64,
 }
 
+/// What a plugin's call gives.
+type Answered = Result<Answer, Fault>;
+
 /// What one call came to, with its times.
 pub(crate) struct Called {
     pub(crate) result: Result<Answer, Fault>,
     pub(crate) queue: Duration,
+    /// When it was over.
+    pub(crate) ended: Instant,
     /// What the plugin was refused, also where its answer was no answer.
     pub(crate) refused: Vec<Refused>,
 }
@@ -108,49 +114,85 @@ impl Entry {
         info
     }
 
-    /// Asks the plugin: a slot, the call, the deadline over both; panics become faults.
-    pub(crate) async fn call(&self, call: HookCall) -> Called {
-        let started = Instant::now();
+    /// Asks the plugin, from `started` on: a slot, the call, the deadline over both; panics become faults.
+    pub(crate) async fn call(&self, call: HookCall, started: Instant) -> Called {
         let deadline = call.deadline;
-        let permit = match self.slot(deadline).await {
+        let mut queue = Duration::ZERO;
+        let permit = match self.slots.try_acquire() {
             Ok(permit) => permit,
-            Err(fault) => {
-                return Called {
-                    result: Err(fault),
-                    queue: started.elapsed(),
-                    refused: Vec::new(),
-                };
+            Err(_) => {
+                let slot = self.slot(deadline).await;
+                let ended = Instant::now();
+                queue = ended - started;
+                match slot {
+                    Ok(permit) => permit,
+                    Err(fault) => {
+                        return Called {
+                            result: Err(fault),
+                            queue,
+                            ended,
+                            refused: Vec::new(),
+                        };
+                    }
+                }
             }
         };
-        let queue = started.elapsed();
         let keeps = self.plugin.keeps_deadline();
         let backstop = if keeps { deadline + BACKSTOP } else { deadline };
         let asked = call.payload.clone();
         let mut refused = Vec::new();
-        let answer = AssertUnwindSafe(async { self.plugin.call(call).await }).catch_unwind();
-        let result = match timeout_at(backstop.into(), answer).await {
+        let answered = self.ask(call, backstop).await;
+        let ended = Instant::now();
+        let result = match answered {
             // A host that keeps deadlines itself may say so late; an answer is late from any.
-            Ok(Ok(answered)) if (answered.is_ok() || !keeps) && Instant::now() > deadline => {
+            Some(Ok(answered)) if (answered.is_ok() || !keeps) && ended > deadline => {
                 self.late.fetch_add(1, Ordering::Relaxed);
                 Err(self.timed_out())
             }
-            Ok(Ok(Ok(answer))) => {
+            Some(Ok(Ok(answer))) => {
                 refused.extend_from_slice(answer.refused.list());
                 self.accept(answer, &asked)
             }
-            Ok(Ok(Err(fault))) => Err(fault),
-            Ok(Err(panic)) => Err(Fault::new(
+            Some(Ok(Err(fault))) => Err(fault),
+            Some(Err(panic)) => Err(Fault::new(
                 FaultKind::PluginError,
                 format!("panicked: {}", panic_text(&*panic)),
             )),
-            Err(_) => Err(self.timed_out()),
+            None => Err(self.timed_out()),
         };
         drop(permit);
         Called {
             result,
             queue,
+            ended,
             refused,
         }
+    }
+
+    /// The plugin's answer or panic; none past the backstop. A plugin that answers at once costs no timer.
+    async fn ask(
+        &self,
+        call: HookCall,
+        backstop: Instant,
+    ) -> Option<std::thread::Result<Answered>> {
+        let asking = match std::panic::catch_unwind(AssertUnwindSafe(|| self.plugin.call(call))) {
+            Ok(asking) => asking,
+            Err(panic) => return Some(Err(panic)),
+        };
+        let mut asking = AssertUnwindSafe(asking).catch_unwind();
+        let mut timer = None;
+        std::future::poll_fn(|task| {
+            if let Poll::Ready(answered) = asking.poll_unpin(task) {
+                return Poll::Ready(Some(answered));
+            }
+            let timer = timer.get_or_insert_with(|| {
+                // Not held up by a plugin that uses up what this task may do at a time.
+                let timer = tokio::task::unconstrained(sleep_until(backstop.into()));
+                Box::pin(timer)
+            });
+            timer.as_mut().poll(task).map(|()| None)
+        })
+        .await
     }
 
     /// Its part in an outcome before anything is known of it but its times and what it was refused.
@@ -239,9 +281,6 @@ impl Entry {
     }
 
     async fn slot(&self, deadline: Instant) -> Result<SemaphorePermit<'_>, Fault> {
-        if let Ok(permit) = self.slots.try_acquire() {
-            return Ok(permit);
-        }
         let _place = Place::take(&self.waiting, &self.name)?;
         match timeout_at(deadline.into(), self.slots.acquire()).await {
             Ok(Ok(permit)) => Ok(permit),

@@ -137,7 +137,7 @@ pub(crate) fn explain(
         .any(|plugin| plugin.is_loaded() && plugin.listens(hook));
     let (document, extensions) = match heard {
         true => (
-            Some(payload::check(hook, payload, max_payload_bytes)?),
+            Some(payload::check(hook, payload, max_payload_bytes)?.document),
             Extensions::of(request.extensions.as_ref(), hook)?,
         ),
         false => (None, Extensions::default()),

@@ -1,7 +1,6 @@
 //! The hooks the engine knows by name, and the shape of their payloads. The set is open: any other
 //! name is a hook whose payload is an object.
 
-use crate::document::Document;
 use crate::json::Json;
 use crate::pointer::Pointer;
 use crate::refusal::Refusal;
@@ -126,21 +125,23 @@ impl Shape {
         self.subject
     }
 
-    /// Checks a whole payload; the error is one line for the caller.
-    pub(crate) fn check(self, payload: &Document) -> Result<(), String> {
-        let text: &str = payload.text();
-        let start = crate::scan::skip_space(text.as_bytes(), 0);
-        if text.as_bytes().get(start) != Some(&b'{') {
-            return Err("the payload is not an object".into());
+    /// Checks one member of a payload, and notes in `seen` which one of the shape's it is. The error is
+    /// one line for the caller.
+    pub(crate) fn check_member(
+        self,
+        name: &str,
+        value: &str,
+        seen: &mut u32,
+    ) -> Result<(), String> {
+        if let Some(index) = self.members.iter().position(|member| member.name == name) {
+            *seen |= 1 << index;
+            self.members[index].check(value)?;
         }
-        let mut seen = 0u32;
-        for child in Children::new(text, start) {
-            let name = child.name(text);
-            if let Some(index) = self.members.iter().position(|member| member.name == name) {
-                seen |= 1 << index;
-                self.members[index].check(&text[child.value])?;
-            }
-        }
+        Ok(())
+    }
+
+    /// Checks that every member that must be there was seen.
+    pub(crate) fn check_complete(self, seen: u32) -> Result<(), String> {
         let missing = self
             .members
             .iter()

@@ -21,6 +21,11 @@ impl Payload {
         &self.0
     }
 
+    /// Whether both are one text, not merely equal ones.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// The text as a checked value; the error says where it is not I-JSON.
     pub fn to_json(&self) -> Result<Json, scan::NotIJson> {
         Json::parse(Arc::clone(&self.0))
@@ -93,12 +98,22 @@ impl InvalidPayload {
     }
 }
 
+/// A payload that passed the door, with what was seen on the one way through its text.
+pub(crate) struct Checked {
+    pub(crate) document: Document,
+    pub(crate) shape: Shape,
+    /// What it is about, for hooks that have a subject.
+    pub(crate) subject: Option<Arc<str>>,
+    /// Whether it has a member `headers`.
+    pub(crate) headers: bool,
+}
+
 /// The check at the door: size, I-JSON, nesting, the hook's shape.
 pub(crate) fn check(
     hook: &str,
     payload: &Payload,
     max_bytes: u64,
-) -> Result<Document, InvalidPayload> {
+) -> Result<Checked, InvalidPayload> {
     let bytes = payload.0.len() as u64;
     if bytes > max_bytes {
         return Err(InvalidPayload::new(
@@ -106,11 +121,31 @@ pub(crate) fn check(
             format!("has {bytes} bytes; at most {max_bytes}"),
         ));
     }
-    scan::check(&payload.0, MAX_DEPTH)
-        .map_err(|error| InvalidPayload::new(hook, format!("is not I-JSON: {error}")))?;
-    let document = Document::trusted(Arc::clone(&payload.0));
-    Shape::of(hook)
-        .check(&document)
+    let text: &str = &payload.0;
+    let shape = Shape::of(hook);
+    let (mut seen, mut problem, mut subject, mut headers) = (0, Ok(()), None, false);
+    let subject_name = shape.subject();
+    scan::check_members(text, MAX_DEPTH, &mut |name, value| {
+        headers |= name == "headers";
+        if Some(name) == subject_name && text.as_bytes()[value.start] == b'"' {
+            subject = Some(value.clone());
+        }
+        if problem.is_ok() {
+            problem = shape.check_member(name, &text[value], &mut seen);
+        }
+    })
+    .map_err(|error| InvalidPayload::new(hook, format!("is not I-JSON: {error}")))?;
+    let start = scan::skip_space(text.as_bytes(), 0);
+    if text.as_bytes().get(start) != Some(&b'{') {
+        problem = Err("the payload is not an object".into());
+    }
+    problem
+        .and_then(|()| shape.check_complete(seen))
         .map_err(|problem| InvalidPayload::new(hook, format!("has the wrong shape: {problem}")))?;
-    Ok(document)
+    Ok(Checked {
+        document: Document::trusted(Arc::clone(&payload.0)),
+        shape,
+        subject: subject.map(|range| scan::string_value(&text[range]).into()),
+        headers,
+    })
 }

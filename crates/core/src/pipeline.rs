@@ -37,6 +37,12 @@ use crate::verdict::{Decision, Violation};
 pub(crate) struct Question<'a> {
     pub(crate) hook: Arc<str>,
     pub(crate) payload: Document,
+    /// What the hook's payloads look like.
+    pub(crate) shape: Shape,
+    /// What this one is about, as it arrived.
+    pub(crate) subject: Option<Arc<str>>,
+    /// Whether it has a member `headers`.
+    pub(crate) has_headers: bool,
     pub(crate) caller: Arc<Request>,
     /// The side-channel slots the caller sent.
     pub(crate) extensions: Extensions,
@@ -78,8 +84,8 @@ pub(crate) async fn run(listeners: &Listeners, question: Question<'_>) -> Conclu
 /// One call on its way through the phases.
 struct Run<'a> {
     question: Question<'a>,
-    shape: Shape,
-    subject: Option<Arc<str>>,
+    /// When the last plugin was done: a look at the clock costs more than many a verdict.
+    now: Instant,
     payload: Document,
     /// The payload without headers, once somebody was lent it.
     bare: Option<Document>,
@@ -95,19 +101,15 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(listeners: &Listeners, question: Question<'a>) -> Self {
-        let shape = Shape::of(&question.hook);
-        let subject = shape
-            .subject()
-            .and_then(|member| subject_of(&question.payload, member));
         let plugins = match question.recorded {
             true => Vec::with_capacity(listeners.iter().count()),
             false => Vec::new(),
         };
         Self {
-            shape,
-            subject,
+            // Not when the payload came: a deadline is that of one plugin's call.
+            now: Instant::now(),
             payload: question.payload.clone(),
-            bare: None,
+            bare: (!question.has_headers).then(|| question.payload.clone()),
             edited: false,
             extensions: question.extensions.clone(),
             violation: None,
@@ -130,7 +132,7 @@ impl<'a> Run<'a> {
                     Tested {
                         hook: &self.question.hook,
                         payload: &self.question.payload,
-                        subject: self.subject.as_deref(),
+                        subject: self.question.subject.as_deref(),
                         request: &self.question.caller,
                     },
                 ))
@@ -138,11 +140,13 @@ impl<'a> Run<'a> {
 
     /// Asks one plugin of a serial phase, and merges what it says.
     async fn ask(&mut self, entry: &Entry) {
-        let started = Instant::now();
+        let started = self.now;
         let view = self.question.store.view(&self.question.caller, &entry.name);
         let call = self.call(entry, view, started);
-        let called = entry.call(call).await;
-        self.take(entry, called, started.elapsed(), true);
+        let called = entry.call(call, started).await;
+        self.now = called.ended;
+        let took = called.ended - started;
+        self.take(entry, called, took, true);
     }
 
     /// What this plugin is asked: the payload as it is now, without what it has no grant for.
@@ -152,14 +156,14 @@ impl<'a> Run<'a> {
         let hidden = self.payload.size().saturating_sub(payload.size());
         HookCall {
             hook: Arc::clone(&self.question.hook),
-            subject: self.subject.clone(),
+            subject: self.question.subject.clone(),
             payload,
             request,
             extensions: self.extensions.lent(entry.granted, &self.question.hook),
             deadline: started + entry.timeout,
             rules: CallRules {
                 edits: EditRules {
-                    shape: self.shape,
+                    shape: self.question.shape,
                     headers: entry.sees_headers(),
                     max_bytes: self.question.max_payload_bytes.saturating_sub(hidden),
                 },
@@ -209,7 +213,7 @@ impl<'a> Run<'a> {
         };
         Concluded {
             outcome,
-            subject: self.subject,
+            subject: self.question.subject,
             plugins: self.plugins,
             background,
         }

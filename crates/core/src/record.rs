@@ -180,13 +180,13 @@ impl PluginRecord {
 
 /// SHA-256 in hexadecimal.
 pub(crate) fn sha256(text: &str) -> String {
-    use std::fmt::Write as _;
-    Sha256::digest(text.as_bytes())
-        .iter()
-        .fold(String::with_capacity(64), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut hex = String::with_capacity(64);
+    for byte in Sha256::digest(text.as_bytes()) {
+        hex.push(DIGITS[usize::from(byte >> 4)].into());
+        hex.push(DIGITS[usize::from(byte & 15)].into());
+    }
+    hex
 }
 
 /// The time now as records show it.

@@ -95,9 +95,9 @@ pub type StateMap = IndexMap<String, Json>;
 #[derive(Debug, Clone, Default)]
 pub struct RequestView {
     pub(crate) caller: Arc<Request>,
-    pub(crate) private: Arc<StateMap>,
-    pub(crate) shared: Arc<StateMap>,
-    pub(crate) metadata: Arc<StateMap>,
+    pub(crate) private: Option<Arc<StateMap>>,
+    pub(crate) shared: Option<Arc<StateMap>>,
+    pub(crate) metadata: Option<Arc<StateMap>>,
     /// Bytes of all state of the request, other plugins' private state included.
     pub(crate) state_bytes: u64,
 }
@@ -118,18 +118,21 @@ impl RequestView {
     /// This plugin's own state.
     #[must_use]
     pub fn private(&self) -> &StateMap {
-        &self.private
+        self.private.as_deref().unwrap_or(&EMPTY)
     }
 
     /// What every plugin of the request shares.
     #[must_use]
     pub fn shared(&self) -> &StateMap {
-        &self.shared
+        self.shared.as_deref().unwrap_or(&EMPTY)
     }
 
     /// What plugins added to the request's metadata; it goes over what the caller sent.
     #[must_use]
     pub fn metadata(&self) -> &StateMap {
-        &self.metadata
+        self.metadata.as_deref().unwrap_or(&EMPTY)
     }
 }
+
+/// What a request without state shows.
+static EMPTY: std::sync::LazyLock<StateMap> = std::sync::LazyLock::new(StateMap::default);

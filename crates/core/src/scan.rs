@@ -23,6 +23,15 @@ const LINEAR_KEYS: usize = 16;
 
 /// Checks that `text` is one I-JSON value nested at most `max_depth` containers deep.
 pub fn check(text: &str, max_depth: usize) -> Result<(), NotIJson> {
+    check_members(text, max_depth, &mut |_, _| {})
+}
+
+/// The same; tells of each member of an object at the root, by name and place of its value.
+pub(crate) fn check_members(
+    text: &str,
+    max_depth: usize,
+    member: &mut dyn FnMut(&str, Range<usize>),
+) -> Result<(), NotIJson> {
     if text.starts_with('\u{feff}') {
         return Err(NotIJson {
             problem: "byte order mark".into(),
@@ -34,7 +43,8 @@ pub fn check(text: &str, max_depth: usize) -> Result<(), NotIJson> {
         bytes: text.as_bytes(),
         at: 0,
         max_depth,
-        keys: Vec::new(),
+        keys: Vec::with_capacity(LINEAR_KEYS),
+        member,
     };
     checker.space();
     checker.value(0)?;
@@ -52,6 +62,7 @@ struct Checker<'a> {
     max_depth: usize,
     /// Keys of all open objects, innermost last.
     keys: Vec<Cow<'a, str>>,
+    member: &'a mut dyn FnMut(&str, Range<usize>),
 }
 
 impl<'a> Checker<'a> {
@@ -126,7 +137,11 @@ impl<'a> Checker<'a> {
             }
             self.at += 1;
             self.space();
+            let from = self.at;
             self.value(depth)?;
+            if depth == 1 {
+                (self.member)(&self.keys[self.keys.len() - 1], from..self.at);
+            }
             self.space();
             match self.peek() {
                 Some(b',') => {
@@ -187,10 +202,7 @@ impl<'a> Checker<'a> {
         loop {
             // Most of a payload is plain text: it is passed over without a look at the position.
             let rest = self.bytes.get(self.at..).unwrap_or(&[]);
-            let plain = rest
-                .iter()
-                .position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
-            self.at += plain.unwrap_or(rest.len());
+            self.at += plain(rest);
             match self.peek() {
                 Some(b'"') => break,
                 Some(b'\\') => {
@@ -536,4 +548,29 @@ impl Iterator for Children<'_> {
             value: start..end,
         })
     }
+}
+
+/// How many bytes from the start are plain inside a string: no quote, backslash or control.
+fn plain(bytes: &[u8]) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const TOPS: u64 = u64::from_ne_bytes([0x80; 8]);
+    // Exact for the lowest byte that is marked, which is the only one read.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & TOPS;
+    let (words, _) = bytes.as_chunks::<8>();
+    let mut at = 0;
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        let marks = zeros(word ^ (ONES * u64::from(b'"')))
+            | zeros(word ^ (ONES * u64::from(b'\\')))
+            | (word.wrapping_sub(ONES * 0x20) & !word & TOPS);
+        if marks != 0 {
+            return at + (marks.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let rest = &bytes[at..];
+    at + rest
+        .iter()
+        .position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f))
+        .unwrap_or(rest.len())
 }

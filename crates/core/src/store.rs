@@ -107,16 +107,19 @@ impl Inner {
     fn view(&mut self, caller: &Arc<Request>, plugin: &str) -> RequestView {
         let mut view = RequestView {
             caller: Arc::clone(caller),
-            ..RequestView::default()
+            private: None,
+            shared: None,
+            metadata: None,
+            state_bytes: 0,
         };
         if self.requests.is_empty() {
             return view;
         }
         self.forget_idle(Instant::now());
         if let Some(kept) = self.touch(view.id()) {
-            view.private = kept.private.get(plugin).cloned().unwrap_or_default();
-            view.shared = Arc::clone(&kept.shared);
-            view.metadata = Arc::clone(&kept.metadata);
+            view.private = kept.private.get(plugin).cloned();
+            view.shared = Some(Arc::clone(&kept.shared));
+            view.metadata = Some(Arc::clone(&kept.metadata));
             view.state_bytes = kept.bytes();
         }
         view

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use hookgate_core::Json;
 use hookgate_core::config::{
-    Config, ConfigReport, Environment, Imported, Manifest, Mode, PluginKind, PluginSpec, ReadOptions, Shape,
+    Config, ConfigReport, Environment, Imported, Manifest, Mode, PluginKind, PluginSpec,
+    ReadOptions, Shape,
 };
 use tempfile::TempDir;
 
@@ -54,7 +55,8 @@ impl Project {
     }
 
     fn imported(&self) -> Imported {
-        self.imported_for(".").unwrap_or_else(|report| panic!("{report}"))
+        self.imported_for(".")
+            .unwrap_or_else(|report| panic!("{report}"))
     }
 }
 
@@ -70,7 +72,8 @@ fn notes(imported: &Imported) -> Vec<String> {
 
 /// A path without what only its spelling has.
 fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.components().collect())
+    path.canonicalize()
+        .unwrap_or_else(|_| path.components().collect())
 }
 
 /// What must be equal: all but where it was written, and what is listed as left out.
@@ -95,7 +98,11 @@ fn comparable(spec: &PluginSpec) -> PluginSpec {
             workdir,
             ..
         } => {
-            for path in requirements_file.iter_mut().chain(import_paths).chain(workdir) {
+            for path in requirements_file
+                .iter_mut()
+                .chain(import_paths)
+                .chain(workdir)
+            {
                 *path = real(path);
             }
         }
@@ -220,15 +227,22 @@ fn the_imported_file_gives_the_same_specs() {
     for (name, text, left_out) in CASES {
         let project = Project::new(text);
         let loaded = project.loaded();
-        for (index, folder) in [".", "plugins", "my_pkg", "elsewhere/deep"].into_iter().enumerate() {
+        for (index, folder) in [".", "plugins", "my_pkg", "elsewhere/deep"]
+            .into_iter()
+            .enumerate()
+        {
             fs::create_dir_all(project.root().join(folder)).unwrap();
             let imported = project
                 .imported_for(folder)
                 .unwrap_or_else(|report| panic!("{name}: {report}"));
             let file = project.write(&format!("{folder}/hookgate-{index}.yaml"), &imported.text);
-            let again = Config::load(&file).unwrap_or_else(|report| panic!("{name}: {report}\n{}", imported.text));
+            let again = Config::load(&file)
+                .unwrap_or_else(|report| panic!("{name}: {report}\n{}", imported.text));
             assert_eq!(again.shape, Shape::Hookgate, "{name}");
-            let kept = loaded.plugins.iter().filter(|spec| !left_out.contains(&spec.name.as_str()));
+            let kept = loaded
+                .plugins
+                .iter()
+                .filter(|spec| !left_out.contains(&spec.name.as_str()));
             let expected: Vec<_> = kept.map(comparable).collect();
             let found: Vec<_> = again.plugins.iter().map(comparable).collect();
             assert_eq!(found, expected, "{name}, in {folder}:\n{}", imported.text);
@@ -241,7 +255,10 @@ fn the_imported_file_gives_the_same_specs() {
             for name in *left_out {
                 let told = notes(&imported);
                 let line = format!(":{name}: left out: ");
-                assert!(told.iter().any(|note| note.contains(&line)), "{name}: {told:#?}");
+                assert!(
+                    told.iter().any(|note| note.contains(&line)),
+                    "{name}: {told:#?}"
+                );
             }
         }
     }
@@ -249,24 +266,46 @@ fn the_imported_file_gives_the_same_specs() {
 
 #[test]
 fn a_disabled_entry_is_kept_whole() {
-    let text = CASES[1].1.replace("  namespace:", "  mode: disabled\n  namespace:");
+    let text = CASES[1]
+        .1
+        .replace("  namespace:", "  mode: disabled\n  namespace:");
     let project = Project::new(&text);
     let imported = project.imported();
     let on = imported.text.replacen("    mode: disabled\n", "", 1);
     assert_ne!(on, imported.text);
     let file = project.write("hookgate.yaml", &on);
-    let found: Vec<_> = Config::load(&file).unwrap().plugins.iter().map(comparable).collect();
+    let found: Vec<_> = Config::load(&file)
+        .unwrap()
+        .plugins
+        .iter()
+        .map(comparable)
+        .collect();
     let expected: Vec<_> = Project::new(CASES[1].1).loaded().plugins;
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(&expected) {
         assert_eq!(found.hooks, expected.hooks);
-        assert_eq!((found.limits, &found.config), (expected.limits, &expected.config));
-        let PluginKind::Python { class, requirements_file, import_paths, .. } = &found.kind else {
+        assert_eq!(
+            (found.limits, &found.config),
+            (expected.limits, &expected.config)
+        );
+        let PluginKind::Python {
+            class,
+            requirements_file,
+            import_paths,
+            ..
+        } = &found.kind
+        else {
             panic!("{found:#?}")
         };
         assert_eq!(class, "pii.plugin.Plugin");
-        assert_eq!(*requirements_file, Some(project.root().join("plugins/pii/requirements.txt")));
-        assert_eq!(*import_paths, [project.root(), project.root().join("plugins")]);
+        assert_eq!(
+            *requirements_file,
+            Some(project.root().join("plugins/pii/requirements.txt"))
+        );
+        assert_eq!(
+            *import_paths,
+            [project.root(), project.root().join("plugins")]
+        );
     }
 }
 
@@ -332,13 +371,21 @@ fn everything_that_is_left_out_is_listed() {
         "4:pii: left out, since only the plugin itself reads it of its entry: kind: \"isolated_venv\"",
         "4:pii: at home it could read every environment variable, file and host; variables it sees here: none",
     ] {
-        assert!(told.iter().any(|note| note == expected), "{expected}\n{told:#?}");
+        assert!(
+            told.iter().any(|note| note == expected),
+            "{expected}\n{told:#?}"
+        );
     }
     let of_plugin = Project::new(CASES[4].1).imported();
-    let grants: Vec<_> = notes(&of_plugin).into_iter().filter(|note| note.contains("at home")).collect();
+    let grants: Vec<_> = notes(&of_plugin)
+        .into_iter()
+        .filter(|note| note.contains("at home"))
+        .collect();
     assert_eq!(
         grants,
-        ["11:other: at home it could read every environment variable, file and host; variables it sees here: none"],
+        [
+            "11:other: at home it could read every environment variable, file and host; variables it sees here: none"
+        ],
         "a component could do nothing at home"
     );
 }
@@ -347,7 +394,10 @@ fn everything_that_is_left_out_is_listed() {
 fn the_folder_to_write_to_must_be_there() {
     let project = Project::new(CASES[0].1);
     let report = project.imported_for("nowhere").unwrap_err();
-    let expected = format!("no such folder to write to: {}", project.root().join("nowhere").display());
+    let expected = format!(
+        "no such folder to write to: {}",
+        project.root().join("nowhere").display()
+    );
     assert_eq!(report.problems[0].message, expected);
 }
 
@@ -412,7 +462,7 @@ fn what_only_the_environment_knows_is_left_out() {
 
 #[test]
 fn no_value_of_the_environment_gets_into_the_file() {
-    // SAFETY of the test: PATH is set wherever tests run, and is not written to.
+    // Set wherever tests run, and long enough not to be there by chance.
     let path = std::env::var("PATH").unwrap();
     let text = "plugin_dirs: [plugins]\nplugins:\n- name: a\n  kind: my_pkg.A\n  hooks: [x]\n  description: \"{{ env.PATH }}\"\n  config: {path: \"{{ env.PATH }}\", other: \"{{ env.PATH | default('none') }}\"}\n";
     let imported = Project::new(text).imported();
@@ -439,7 +489,9 @@ fn what_our_shape_would_read_as_something_else_is_a_problem() {
     assert_eq!(report.problems.len(), 1, "{report}");
     let problem = &report.problems[0];
     assert!(
-        problem.message.starts_with("cannot be said in hookgate's own shape: "),
+        problem
+            .message
+            .starts_with("cannot be said in hookgate's own shape: "),
         "{report}"
     );
     assert_eq!((problem.line, problem.plugin.as_deref()), (3, Some("a")));
@@ -456,8 +508,54 @@ groups: [{name: g, plugins: [a, c], conditions: [{tools: [a]}]}]
     let imported = Project::new(text).imported();
     assert_eq!(imported.plugins, 1);
     assert!(!imported.text.contains("name: a"), "{}", imported.text);
-    let expected = "3:a: left out: its conditions and those of its group cannot be written as one list";
-    assert!(notes(&imported).contains(&expected.to_owned()), "{:#?}", notes(&imported));
+    let expected =
+        "3:a: left out: its conditions and those of its group cannot be written as one list";
+    assert!(
+        notes(&imported).contains(&expected.to_owned()),
+        "{:#?}",
+        notes(&imported)
+    );
+}
+
+#[test]
+fn a_whole_gateways_configuration_is_imported() {
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/legacy/data/gateway/plugins/config.yaml");
+    let options = ReadOptions::new(Shape::Legacy).environment(Environment::new(|_| None));
+    let loaded = Config::load_with(&file, &options).unwrap_or_else(|report| panic!("{report}"));
+    assert!(loaded.plugins.len() > 10);
+    let folder = TempDir::new().unwrap();
+    let target = folder.path().canonicalize().unwrap();
+    let imported =
+        Imported::load(&file, Shape::Auto, &target).unwrap_or_else(|report| panic!("{report}"));
+    fs::write(target.join("hookgate.yaml"), &imported.text).unwrap();
+    let again =
+        Config::load(&target.join("hookgate.yaml")).unwrap_or_else(|report| panic!("{report}"));
+    let told = notes(&imported);
+    let left_out = |name: &str| {
+        told.iter()
+            .any(|note| note.contains(&format!(":{name}: left out: ")))
+    };
+    let kept = loaded.plugins.iter().filter(|spec| !left_out(&spec.name));
+    let names: Vec<_> = kept.clone().map(|spec| &spec.name).collect();
+    assert_eq!(
+        again
+            .plugins
+            .iter()
+            .map(|spec| &spec.name)
+            .collect::<Vec<_>>(),
+        names
+    );
+    for (spec, again) in kept.zip(&again.plugins) {
+        // What no variable gives a value for is left out of the settings, and told.
+        let lines = || {
+            told.iter()
+                .filter(|note| note.contains(&format!(":{}: left out, since only", spec.name)))
+        };
+        if lines().next().is_none() {
+            assert_eq!(comparable(again), comparable(spec), "{}", imported.text);
+        }
+    }
 }
 
 const MANIFEST: &str = "name: PII Filter
@@ -474,7 +572,8 @@ default_configs: {redact: true, words: ['no']}
 fn a_manifest_becomes_an_entry() {
     let project = Project::new("");
     let file = project.write("plugins/pii/plugin-manifest.yaml", MANIFEST);
-    let imported = Imported::load(&file, Shape::Auto, &project.root()).unwrap_or_else(|report| panic!("{report}"));
+    let imported = Imported::load(&file, Shape::Auto, &project.root())
+        .unwrap_or_else(|report| panic!("{report}"));
     let written = project.write("hookgate.yaml", &imported.text);
     let again = Config::load(&written).unwrap();
     let expected = Manifest::load(&file).unwrap().spec(None).unwrap();

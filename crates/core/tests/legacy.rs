@@ -10,6 +10,8 @@ mod entries;
 mod isolated;
 #[path = "legacy/manifest.rs"]
 mod manifest;
+#[path = "legacy/properties.rs"]
+mod properties;
 #[path = "legacy/secrets.rs"]
 mod secrets;
 #[path = "legacy/settings.rs"]

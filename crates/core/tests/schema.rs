@@ -275,7 +275,7 @@ const WRONG: &[(&str, &str, bool)] = &[
         true,
     ),
     (
-        "a mode of the legacy shape, which is our own elsewhere",
+        "a mode that is nearly one of the legacy shape",
         "plugins: [{name: p, kind: a.B, hooks: [x], mode: enforced}]\n",
         true,
     ),

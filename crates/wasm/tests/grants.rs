@@ -124,7 +124,7 @@ async fn headers_need_a_data_grant() {
 }
 
 #[tokio::test]
-async fn extensions_and_secrets_are_not_granted_yet() {
+async fn extensions_and_secrets_without_a_grant_are_refused() {
     struct Kept(std::sync::Mutex<Vec<Value>>);
     impl RecordSink for Kept {
         fn write(&self, record: hookgate_core::Record) {
@@ -152,15 +152,34 @@ async fn extensions_and_secrets_are_not_granted_yet() {
         Decision::Allow,
         "a refused access is no fault"
     );
-    let text = serde_json::to_string(&outcome.effects.metadata).expect("marks are JSON");
-    assert_eq!(text.matches("not-granted").count(), 3, "{text}");
+    let marks = serde_json::to_value(&outcome.effects.metadata).expect("marks are JSON");
+    assert_eq!(
+        marks,
+        json!({
+            "extension": "not-granted", "set_extension": "not-granted", "not_json": "invalid", "no_slot": "invalid",
+            "secret": "not-granted"
+        })
+    );
     let records = kept.0.lock().expect("unpoisoned");
     assert_eq!(
         records[0]["plugins"][0]["refused"],
         json!([
             { "what": "extension", "code": "not-granted", "count": 2 },
+            { "what": "extension", "code": "invalid", "count": 2 },
             { "what": "secret", "code": "not-granted", "count": 1 }
         ])
+    );
+}
+
+#[tokio::test]
+async fn a_granted_extension_is_read_and_written() {
+    let engine = engine(|spec| spec.permissions.data.insert(Capability::WriteHeaders)).await;
+    let outcome = ask(&engine, "extension", json!({})).await;
+    assert_eq!(mark(&outcome, "extension"), json!("granted"));
+    assert_eq!(mark(&outcome, "set_extension"), json!("granted"));
+    assert_eq!(
+        outcome.effects.extensions["http"].to_value(),
+        json!({ "headers": { "X-Hostile": "1" } })
     );
 }
 

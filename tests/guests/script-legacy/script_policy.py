@@ -11,6 +11,7 @@ import time
 from cpex.framework import Plugin, PluginPayload, PluginResult, PluginViolation, get_hook_registry
 from pydantic import ConfigDict
 
+from script_extensions import Slots
 from script_payload import Edits, get
 
 _MISSING = object()
@@ -35,8 +36,8 @@ class ScriptPlugin(Plugin):
             setattr(self, hook, self._listener(hook))
 
     def _listener(self, hook):
-        async def listen(payload, context):
-            return await _Run(payload, context).answer(self._script.get(hook, []))
+        async def listen(payload, context, extensions):
+            return await _Run(payload, context, extensions).answer(self._script.get(hook, []))
 
         return listen
 
@@ -44,8 +45,9 @@ class ScriptPlugin(Plugin):
 class _Run:
     """One call: what the ops have gathered so far."""
 
-    def __init__(self, payload, context):
+    def __init__(self, payload, context, extensions):
         self.payload = payload
+        self.slots = Slots(extensions)
         self.state = context.state
         self.shared = context.global_context.state
         self.caller = context.global_context
@@ -62,6 +64,7 @@ class _Run:
             metadata=self.metadata,
             http_headers=self.headers or None,
             retry_delay_ms=self.retry_ms,
+            modified_extensions=self.slots.modified,
             **verdict,
         )
 
@@ -109,6 +112,12 @@ class _Run:
                 self.metadata[op["key"]] = copy.deepcopy(self.shared.get(op["from"]))
             case "annotate_caller":
                 self.metadata[op["key"]] = copy.deepcopy(getattr(self.caller, op["field"], None))
+            case "annotate_extension":
+                self.metadata[op["key"]] = self.slots.get(op["slot"], op["from"])
+            case "extend":
+                self.slots.set(op["slot"], op["at"], copy.deepcopy(op["value"]))
+            case "shrink":
+                self.slots.remove(op["slot"], op["at"])
             case "header":
                 self.headers[op["name"]] = op["value"]
             case "retry":

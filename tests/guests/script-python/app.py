@@ -10,6 +10,7 @@ import contextlib
 import json
 import sys
 
+import slots
 from componentize_py_types import Err
 from wit_world import exports
 from wit_world.imports import types
@@ -125,6 +126,12 @@ def _step(op, payload, ctx):
             ctx.annotate(op["key"], _or_null(ctx.shared(op["from"])))
         case "annotate_caller":
             ctx.annotate(op["key"], _or_null(ctx.caller(op["field"])))
+        case "annotate_extension":
+            ctx.annotate(op["key"], json.dumps(slots.get(_slot(ctx, op["slot"]), op["from"])))
+        case "extend":
+            _write(ctx, op["slot"], slots.with_value(_slot(ctx, op["slot"]), op["at"], json.loads(op["value"])))
+        case "shrink":
+            _write(ctx, op["slot"], slots.without(_slot(ctx, op["slot"]), op["at"]))
         case "header":
             ctx.set_header(op["name"], op["value"])
         case "retry":
@@ -148,6 +155,20 @@ def _step(op, payload, ctx):
         case unknown:
             raise Failed(f"unknown op {unknown}")
     return None
+
+
+def _slot(ctx, slot):
+    """A side-channel slot; None where there is none, or where the plugin may not look."""
+    with contextlib.suppress(Err):
+        text = ctx.extension(slot)
+        return None if text is None else json.loads(text)
+    return None
+
+
+def _write(ctx, slot, value):
+    # The refusal is the host's to remember.
+    with contextlib.suppress(Err):
+        ctx.set_extension(slot, json.dumps(value))
 
 
 def _deny_if(value, op):

@@ -12,6 +12,7 @@ use hookgate_core::{
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::slots;
 use crate::suite::PluginEntry;
 
 /// The plugin.
@@ -39,6 +40,7 @@ struct Op {
     value: Option<Value>,
     equals: Option<Value>,
     name: Option<String>,
+    slot: Option<String>,
     field: Option<String>,
     ms: Option<u32>,
     message: Option<String>,
@@ -190,6 +192,20 @@ impl Run<'_> {
                 let found = self.call.request.caller().field(said(&op.field)?);
                 self.draft.annotate(said(&op.key)?, or_null(found))
             }
+            "annotate_extension" => {
+                let found = slots::get(&mut self.draft, said(&op.slot)?, said(&op.from)?);
+                self.draft.annotate(said(&op.key)?, found)
+            }
+            "extend" => {
+                let value = op.value.clone();
+                let value = value.ok_or_else(|| failed("extend without a value"))?;
+                slots::set(&mut self.draft, said(&op.slot)?, said(&op.at)?, value);
+                Ok(())
+            }
+            "shrink" => {
+                slots::remove(&mut self.draft, said(&op.slot)?, said(&op.at)?);
+                Ok(())
+            }
             "header" => {
                 let value = op.value.as_ref().and_then(Value::as_str);
                 let value = value.ok_or_else(|| failed("a header without a text"))?;
@@ -209,7 +225,7 @@ impl Run<'_> {
                 };
                 let equals = op.equals.as_ref().map(Json::from_value);
                 let same = held.zip(equals).is_some_and(|(a, b)| a.same_value(&b));
-                return Ok(same.then(|| denied(op)).transpose()?);
+                return same.then(|| denied(op)).transpose();
             }
             "ask" => return Ok(Some(Ended::Verdict(Verdict::Ask(approval(op)?)))),
             "deny" => return denied(op).map(Some),

@@ -64,7 +64,7 @@ impl Host for Keeping {
     }
 }
 
-fn host(kind: Kind) -> Arc<dyn Host> {
+fn host(kind: Kind, cancel_grace: Option<Duration>) -> Arc<dyn Host> {
     // One for all tests: a component is compiled once.
     static COMPONENTS: OnceLock<Arc<dyn Host>> = OnceLock::new();
     match kind {
@@ -75,8 +75,9 @@ fn host(kind: Kind) -> Arc<dyn Host> {
         }
         Kind::Legacy | Kind::InProcess => {
             let mut options = PythonHostOptions::new(environments());
-            // What a slow machine does not answer in time is late, not stuck.
-            options.supervision.cancel_grace = SOON;
+            if let Some(cancel_grace) = cancel_grace {
+                options.supervision.cancel_grace = cancel_grace;
+            }
             Arc::new(PythonHost::new(options))
         }
     }
@@ -95,9 +96,18 @@ pub fn plugin(name: &str, mode: &str, more: Value) -> PluginEntry {
 
 impl Stage {
     pub async fn new(kind: Kind, plugins: &[PluginEntry]) -> Self {
+        Self::with_grace(kind, plugins, None).await
+    }
+
+    /// With so much time for a worker to let go of a cancelled call before it is ended.
+    pub async fn with_grace(
+        kind: Kind,
+        plugins: &[PluginEntry],
+        cancel_grace: Option<Duration>,
+    ) -> Self {
         let (wire, records) = unbounded_channel();
         let loaded = Arc::new(Keeping {
-            real: host(kind),
+            real: host(kind, cancel_grace),
             kept: Mutex::default(),
         });
         let mut builder = Engine::builder().records(Arc::new(Wire(wire)));

@@ -29,6 +29,7 @@ NOWHERE = {"at": "/args/none/there", "value": 1}
 LEAVES = [
     op("header", name="X-Subject", value="1"), op("retry", ms=40),
     op("state", key="s", value=1), op("shared", key="sh", value=1),
+    op("extend", slot="custom", at="/k", value=[1, None]),
 ]
 READS = op("annotate_state", key="state", **{"from": "s"})
 
@@ -77,6 +78,7 @@ KEPT = {
     "headers":         (True,      True,     False, True,      False),
     "retry":           (True,      True,     False, True,      False),
     "result":          (True,      True,     False, True,      False),
+    "extensions":      (True,      True,     False, True,      False),
     "state":           (True,      True,     False, True,      False),
     "shared":          (True,      True,     False, True,      False),
 }
@@ -189,8 +191,9 @@ def effect_cells(mode, on_error):
         "headers": {"X-Subject": "1"} if kept["headers"] else {},
         "retry": 40 if kept["retry"] else None,
         "result": {"n": [1, None]} if kept["result"] else None,
+        "extensions": {"custom": {"k": [1, None]}} if kept["extensions"] else {},
     }
-    nothing = {"headers": {}, "retry": None, "result": None}
+    nothing = {"headers": {}, "retry": None, "result": None, "extensions": {}}
     state = {"state": 1 if kept["state"] else None} if kept["metadata"] else {}
     shared = {"shared": 1 if kept["shared"] else None, **({"subject": "before"} if kept["metadata"] else {})}
 
@@ -204,14 +207,15 @@ def effect_cells(mode, on_error):
     def read_shared():
         return asked("preceded", on_error, [SEES], {**unchanged(shared), "modified": True}, "a")
 
-    header, retry, write, share = LEAVES
+    header, retry, write, share, extend = LEAVES
     yield one("sets-a-header", [header], {"headers": shown["headers"]})
     yield one("sets-a-delay", [retry], {"retry": shown["retry"]})
     yield one("sets-a-result", [op("result", value={"n": [1, None]})], {"result": shown["result"]})
+    yield one("extends-a-slot", [extend], {"extensions": shown["extensions"]})
     yield one("writes-its-state", [write], {}, read_state())
     yield one("writes-shared-state", [share], {}, read_shared())
     denied = claim(mode, on_error, "denies", "alone")
-    with_all = {**denied, "headers": shown["headers"], "retry": shown["retry"]}
+    with_all = {**denied, **{effect: shown[effect] for effect in ("headers", "retry", "extensions")}}
     yield one("leaves-all-and-denies", [SEES, *LEAVES, DENY], with_all, read_state(), read_shared())
 
 

@@ -121,6 +121,10 @@ VECTORS = [
         "gate-one": [op("annotate", key="k", value="one"), op("header", name="X-K", value="one"), op("retry", ms=9)],
         "gate-two": [op("annotate", key="k", value="two"), op("header", name="x-k", value="two"), op("retry", ms=5)],
     }, end(metadata={"k": "two"}, headers={"x-k": "two"}, retry=9)),
+    one("at-once-writes-one-slot", {
+        "gate-one": [op("extend", slot="custom", at="/k", value="one"), op("extend", slot="custom", at="/one", value=1)],
+        "gate-two": [op("extend", slot="custom", at="/k", value="two"), op("extend", slot="custom", at="/two", value=2)],
+    }, end(extensions={"custom": {"k": "two", "one": 1, "two": 2}})),
     one("at-once-on-one-snapshot-of-the-state", {
         "gate-one": [op("shared", key="k", value=1), op("annotate_shared", key="one", **{"from": "k"})],
         "gate-two": [op("annotate_shared", key="two", **{"from": "k"})],
@@ -138,10 +142,10 @@ VECTORS = [
         metadata={"gate-one": "given"}, faults=fault("extra-one", "ignore") + fault("extra-two", "disable"))),
     one("at-once-a-denial-drops-what-others-leave", {
         "gate-one": [sees("gate-one"), op("header", name="X-One", value="1"), op("retry", ms=9), op("state", key="s", value=1),
-                     op("shared", key="k", value=1)],
+                     op("shared", key="k", value=1), op("extend", slot="custom", at="/one", value=1)],
         "gate-two": [sees("gate-two"), op("header", name="X-Two", value="2"), op("state", key="s", value=2), DENY],
         "first": [sees("first")],
-    }, denied("gate-two", metadata={"first": "given", "gate-two": "given"}, headers={"X-Two": "2"}, retry=None), call({
+    }, denied("gate-two", metadata={"first": "given", "gate-two": "given"}, headers={"X-Two": "2"}, retry=None, extensions={}), call({
         "first": [op("annotate_shared", key="shared", **{"from": "k"})],
         "gate-one": [op("annotate_state", key="one", **{"from": "s"})],
         "gate-two": [op("annotate_state", key="two", **{"from": "s"})],

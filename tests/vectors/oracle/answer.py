@@ -36,6 +36,8 @@ class Answer:
     headers: list = field(default_factory=list)
     retry_ms: int | None = None
     result: object = None
+    # Slot, then member: what was written there.
+    extensions: dict = field(default_factory=dict)
 
 
 def violation(code, reason, description="", details=None, mcp_error_code=None, http_status_code=None, http_headers=None):

@@ -60,6 +60,10 @@ def _step(op, hook, payload, call, answer):
             answer.retry_ms = int(op["ms"].text)
         case "result":
             answer.result = op["value"]
+        case "extend":
+            # What side-channel slots are about has tests of its own; here one is written that needs no grant.
+            assert op["slot"] == "custom" and op["at"].count("/") == 1, "a member of the slot `custom`"
+            answer.extensions.setdefault("custom", {})[op["at"][1:]] = op["value"]
         case "ask":
             answer.verdict, answer.approval = "ask", op["approval"]
             return True

@@ -158,3 +158,27 @@ fn notes_are_shown_and_are_no_problems() {
     assert_eq!(report["notes"][0]["line"], 5);
     assert_eq!(report["notes"][0]["plugin"], "deny-list");
 }
+
+#[test]
+fn a_plugin_shows_the_group_it_is_in() {
+    let groups = "groups: [{name: words, plugins: [deny-list], priority: 7, on_error: ignore}]\n";
+    let folder = Folder::with_config(&format!("{}{groups}", deny_list()));
+    let ended = folder.run(&["check"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert!(
+        ended
+            .stdout
+            .contains("\ndeny-list\n  group: words\n  hooks: tool_pre_invoke\n"),
+        "{}",
+        ended.stdout
+    );
+    let plugin = folder.run(&["check", "--format", "json"]).json()["plugins"][0].clone();
+    assert_eq!(
+        (&plugin["group"], &plugin["priority"], &plugin["on_error"]),
+        (&json!("words"), &json!(7), &json!("ignore"))
+    );
+    let alone = Folder::with_config(&deny_list());
+    assert!(!alone.run(&["check"]).stdout.contains("group:"));
+    let plugin = alone.run(&["check", "--format", "json"]).json()["plugins"][0].clone();
+    assert_eq!(plugin["group"], json!(null));
+}

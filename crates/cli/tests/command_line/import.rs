@@ -15,7 +15,8 @@ plugins:
 - {name: far, kind: external, hooks: [tool_pre_invoke], mode: disabled}
 ";
 
-const IMPORTED: &str = "# Written by `hookgate import` from plugins/config.yaml, without its comments.
+const IMPORTED: &str =
+    "# Written by `hookgate import` from plugins/config.yaml, without its comments.
 # Paths start at this file's folder.
 plugins:
   - name: no-sudo
@@ -38,7 +39,12 @@ fn project() -> Folder {
 #[test]
 fn the_configuration_goes_to_stdout_and_the_rest_to_stderr() {
     let ended = project().run(&["import", "plugins/config.yaml"]);
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), IMPORTED), "{}", ended.stderr);
+    assert_eq!(
+        (ended.code, ended.stdout.as_str()),
+        (Some(0), IMPORTED),
+        "{}",
+        ended.stderr
+    );
     for told in [
         "note: left out: namespace security\n",
         "note: left out, since only the environment has a value for it: {{ env.TOKEN }}\n",
@@ -63,7 +69,11 @@ fn a_file_is_not_overwritten_unless_that_is_asked_for() {
     let import = ["import", "plugins/config.yaml", "--output", "hookgate.yaml"];
     let ended = folder.run(&import);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), ""));
-    assert!(ended.stderr.contains("1 plugin in hookgate.yaml, "), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("1 plugin in hookgate.yaml, "),
+        "{}",
+        ended.stderr
+    );
     assert_eq!(folder.read("hookgate.yaml"), IMPORTED);
 
     folder.write("hookgate.yaml", "mine");
@@ -81,10 +91,18 @@ fn a_file_is_not_overwritten_unless_that_is_asked_for() {
 #[test]
 fn paths_start_at_the_folder_of_the_output() {
     let folder = project();
-    let ended = folder.run(&["import", "plugins/config.yaml", "--output", "plugins/new.yaml"]);
+    let ended = folder.run(&[
+        "import",
+        "plugins/config.yaml",
+        "--output",
+        "plugins/new.yaml",
+    ]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let text = folder.read("plugins/new.yaml");
-    assert!(text.contains("    import_paths: [.., '.']\n    workdir: ..\n"), "{text}");
+    assert!(
+        text.contains("    import_paths: [\"..\", '.']\n    workdir: \"..\"\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -96,7 +114,9 @@ fn what_is_ours_already_is_not_imported() {
     let told = "error: the configuration is in hookgate's own shape already\n";
     assert!(ended.stderr.starts_with(told), "{}", ended.stderr);
     assert!(
-        ended.stderr.contains("  hint: use it as it is: hookgate check hookgate.yaml"),
+        ended
+            .stderr
+            .contains("  hint: use it as it is: hookgate check hookgate.yaml"),
         "{}",
         ended.stderr
     );
@@ -105,10 +125,17 @@ fn what_is_ours_already_is_not_imported() {
 #[test]
 fn problems_of_the_legacy_file_write_nothing() {
     let folder = project();
-    folder.write("plugins/config.yaml", LEGACY.replace("enforce_ignore_error", "enforced"));
+    folder.write(
+        "plugins/config.yaml",
+        LEGACY.replace("enforce_ignore_error", "enforced"),
+    );
     let ended = folder.run(&["import", "plugins/config.yaml", "--output", "hookgate.yaml"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""));
-    assert!(ended.stderr.contains("error: unknown mode: enforced\n"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("error: unknown mode: enforced\n"),
+        "{}",
+        ended.stderr
+    );
     assert!(!folder.path().join("hookgate.yaml").exists());
 }
 
@@ -119,10 +146,15 @@ fn programs_get_all_of_it_as_json() {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
     let report = ended.json();
     assert_eq!(report["config"], IMPORTED);
-    assert_eq!((&report["plugins"], &report["output"]), (&json!(1), &json!(null)));
+    assert_eq!(
+        (&report["plugins"], &report["output"]),
+        (&json!(1), &json!(null))
+    );
     let notes = report["notes"].as_array().unwrap();
     assert!(
-        notes.iter().any(|note| note["plugin"] == "far" && note["line"] == 9),
+        notes
+            .iter()
+            .any(|note| note["plugin"] == "far" && note["line"] == 9),
         "{notes:#?}"
     );
 }
@@ -132,9 +164,20 @@ fn a_manifest_is_imported_too() {
     let folder = project();
     let manifest = "name: no-sudo\nkind: no_sudo.NoSudo\navailable_hooks: [tool_pre_invoke]\ndefault_config: {words: ['no']}\n";
     folder.write("plugins/plugin-manifest.yaml", manifest);
-    let ended = folder.run(&["import", "plugins/plugin-manifest.yaml", "--output", "hookgate.yaml"]);
+    let ended = folder.run(&[
+        "import",
+        "plugins/plugin-manifest.yaml",
+        "--output",
+        "hookgate.yaml",
+    ]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let text = folder.read("hookgate.yaml");
-    assert!(text.contains("  - name: no-sudo\n    kind: no_sudo.NoSudo\n"), "{text}");
-    assert!(text.ends_with("    config:\n      words: [\"no\"]\n"), "{text}");
+    assert!(
+        text.contains("  - name: no-sudo\n    kind: no_sudo.NoSudo\n"),
+        "{text}"
+    );
+    assert!(
+        text.ends_with("    config:\n      words: [\"no\"]\n"),
+        "{text}"
+    );
 }

@@ -16,7 +16,7 @@ fn config() -> String {
     format!(
         "plugin_dirs: [plugins/none]\nplugin_settings: {{fail_on_plugin_error: false, include_user_info: true}}\nplugins:\n{good}  \
          - name: broken\n    kind: wasm\n    component: broken.wasm\n    hooks: [tool_pre_invoke]\n  \
-         - {{name: off, kind: external, mode: disabled}}\n"
+         - {{name: elsewhere, kind: external, mode: disabled}}\n"
     )
 }
 
@@ -38,7 +38,7 @@ fn check_says_what_is_not_as_at_home() {
         "note: plugin_settings.fail_on_plugin_error: false: a plugin that does not load is left out\n",
         "note: means nothing here: plugin_settings.include_user_info\n",
         "\nbroken\n  hooks: tool_pre_invoke\n  grants: none\n  left out, since it does not load: ",
-        "off        external  disabled",
+        "elsewhere  external  disabled",
     ] {
         assert!(
             ended.stdout.contains(expected),

@@ -12,6 +12,9 @@ fn the_schema_is_printed_as_it_is_committed() {
     for arguments in [["schema"].as_slice(), &["schema", "--format", "json"]] {
         let ended = Folder::new().run(arguments);
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
-        assert!(ended.stdout == committed, "hint: hookgate schema > docs/config.schema.json");
+        assert!(
+            ended.stdout == committed,
+            "hint: hookgate schema > docs/config.schema.json"
+        );
     }
 }

@@ -54,6 +54,8 @@ fn help_names_every_command_and_the_exit_codes() {
         "explain",
         "run",
         "demo",
+        "import",
+        "schema",
         "Exit codes: 0 done (a denial is an answer)",
         "HOOKGATE_LOG",
     ] {

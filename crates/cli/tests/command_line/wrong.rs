@@ -14,9 +14,9 @@ struct Mistake {
     line: u64,
     /// The entry, where the mistake is in one that has a name.
     plugin: Option<&'static str>,
-    /// The key, by the words it has in the file.
+    /// The key by its path, or the word in its place.
     key: &'static str,
-    /// What to write instead, as the hint says it.
+    /// What to write instead, as the message or its hint says it.
     nearest: &'static str,
 }
 
@@ -49,28 +49,63 @@ const WRONG: &[(&str, &[Mistake])] = &[
         &[
             mistake(7, Some("deny-list"), "conditions.tool", "`tools`"),
             mistake(8, Some("deny-list"), "conditions.tenant_id", "`tenant_ids`"),
-            mistake(13, Some("redactor"), "conditions", "conditions: [{tools: [search]}]"),
-            mistake(18, Some("pii-filter"), "conditions.user_patterns", "[admin]"),
+            mistake(
+                13,
+                Some("redactor"),
+                "conditions",
+                "conditions: [{tools: [search]}]",
+            ),
+            mistake(
+                18,
+                Some("pii-filter"),
+                "conditions.user_patterns",
+                "[admin]",
+            ),
         ],
     ),
     (
         "groups",
         &[
-            mistake(4, Some("deny-list"), "group", "`groups: [{name: NAME, plugins: [PLUGIN]"),
+            mistake(
+                4,
+                Some("deny-list"),
+                "group",
+                "`groups: [{name: NAME, plugins: [PLUGIN]",
+            ),
             mistake(7, None, "groups.plugins", "`pii-filter`"),
             mistake(10, None, "groups.plugins", "remove it from one of them"),
             mistake(11, None, "groups.mode", "`concurrent`"),
+            mistake(
+                12,
+                None,
+                "groups.plugins",
+                "plugins: [pii-filter, redactor]",
+            ),
             mistake(12, None, "group name", "a name of its own"),
-            mistake(12, None, "groups.plugins", "plugins: [pii-filter, redactor]"),
             mistake(13, None, "groups.plugin", "`plugins`"),
         ],
     ),
     (
         "capabilities",
         &[
-            mistake(7, Some("header-guard"), "permissions.data", "`read_headers`"),
-            mistake(7, Some("header-guard"), "permissions.data", "`append_labels`"),
-            mistake(12, Some("token-guard"), "capabilities", "`permissions: {data: ["),
+            mistake(
+                7,
+                Some("header-guard"),
+                "permissions.data",
+                "`read_headers`",
+            ),
+            mistake(
+                7,
+                Some("header-guard"),
+                "permissions.data",
+                "`append_labels`",
+            ),
+            mistake(
+                12,
+                Some("token-guard"),
+                "capabilities",
+                "`permissions: {data: [",
+            ),
         ],
     ),
     (
@@ -78,7 +113,12 @@ const WRONG: &[(&str, &[Mistake])] = &[
         &[
             mistake(1, None, "max_payload_byte", "`max_payload_bytes`"),
             mistake(7, Some("deny-list"), "limits.timeout", "50ms or 50s"),
-            mistake(7, Some("deny-list"), "limits.memory", "units: B, KB, MB, GB, KiB, MiB, GiB"),
+            mistake(
+                7,
+                Some("deny-list"),
+                "limits.memory",
+                "units: B, KB, MB, GB, KiB, MiB, GiB",
+            ),
             mistake(7, Some("deny-list"), "limits.concurency", "`concurrency`"),
             mistake(12, Some("redactor"), "timeout", "`limits: {timeout: 50ms}`"),
         ],
@@ -100,14 +140,24 @@ const WRONG: &[(&str, &[Mistake])] = &[
     ),
     (
         "background",
-        &[mistake(7, Some("call-log"), "on_error", "`on_error: ignore`")],
+        &[mistake(
+            7,
+            Some("call-log"),
+            "on_error",
+            "`on_error: ignore`",
+        )],
     ),
     (
         "files",
         &[
             mistake(4, Some("deny-list"), "component", "gates.wasm"),
             mistake(7, Some("deny-list"), "permissions.files.guest", "/data"),
-            mistake(7, Some("deny-list"), "permissions.files.access", "`read_write`"),
+            mistake(
+                7,
+                Some("deny-list"),
+                "permissions.files.access",
+                "`read_write`",
+            ),
             mistake(12, Some("no-sudo"), "permissions.file", "`files`"),
         ],
     ),
@@ -120,7 +170,10 @@ const WRONG: &[(&str, &[Mistake])] = &[
             mistake(13, Some("pii-filter"), "hooks", "[tool_pre_invoke]"),
         ],
     ),
-    ("indentation", &[mistake(4, None, "YAML", "")]),
+    (
+        "indentation",
+        &[mistake(4, Some("deny-list"), "YAML", "begin in one column")],
+    ),
     (
         "legacy-keys",
         &[
@@ -130,8 +183,14 @@ const WRONG: &[(&str, &[Mistake])] = &[
             mistake(11, Some("OPA"), "kind", "`kind: wasm`"),
         ],
     ),
-    ("template-filter", &[mistake(8, None, "defualt", "`default`")]),
-    ("template-syntax", &[mistake(8, None, "template", "")]),
+    (
+        "template-filter",
+        &[mistake(8, Some("limiter"), "defualt", "`default`")],
+    ),
+    (
+        "template-syntax",
+        &[mistake(8, Some("limiter"), "template", "expected `]`")],
+    ),
     (
         "template-in-ours",
         &[
@@ -177,7 +236,12 @@ fn every_report_names_file_line_plugin_key_and_the_nearest_right_thing() {
         let report = folder.run(&["check", &file, "--format", "json"]).json();
         let problems = report["problems"].as_array().unwrap();
         let told: Vec<_> = problems.iter().map(Value::to_string).collect();
-        assert_eq!(problems.len(), mistakes.len(), "{name}:\n{}", told.join("\n"));
+        assert_eq!(
+            problems.len(),
+            mistakes.len(),
+            "{name}:\n{}",
+            told.join("\n")
+        );
         let text = folder.run(&["check", &file]).stderr;
         for (problem, mistake) in problems.iter().zip(*mistakes) {
             assert_names(problem, &file, mistake);
@@ -195,10 +259,13 @@ fn assert_names(problem: &Value, file: &str, mistake: &Mistake) {
     let said = format!("{}: ", text("message"));
     let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
     let names_key = said.match_indices(mistake.key).any(|(at, key)| {
-        !said[..at].ends_with(word) && !said[at + key.len()..].starts_with(|c: char| word(c) && c != '.')
+        !said[..at].ends_with(word)
+            && !said[at + key.len()..].starts_with(|c: char| word(c) && c != '.')
     });
     assert!(names_key, "{}: {problem}", mistake.key);
-    assert!(text("hint").contains(mistake.nearest), "{}: {problem}", mistake.nearest);
+    let told = format!("{said}{}", text("hint"));
+    let names_nearest = !mistake.nearest.is_empty() && told.contains(mistake.nearest);
+    assert!(names_nearest, "{}: {problem}", mistake.nearest);
 }
 
 /// What people read has the same in it: message, place, plugin, hint.
@@ -211,7 +278,10 @@ fn assert_shows(text: &str, problem: &Value, file: &str) {
         ("  hint: ", problem["hint"].as_str()),
     ] {
         let line = value.map(|value| format!("{label}{value}"));
-        assert!(line.is_none_or(|line| text.contains(&line)), "{label}{value:?}\n{text}");
+        assert!(
+            line.is_none_or(|line| text.contains(&line)),
+            "{label}{value:?}\n{text}"
+        );
     }
 }
 

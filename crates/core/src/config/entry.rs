@@ -50,10 +50,7 @@ pub(super) fn read_all(node: &Node, rules: &Rules, findings: &mut Findings) -> V
     }
     let mut specs = Vec::new();
     let mut names: HashMap<&str, usize> = HashMap::new();
-    let items = items
-        .iter()
-        .filter(|item| !legacy::is_spare(item, items, rules, findings));
-    for item in items.collect::<Vec<_>>() {
+    for item in legacy::without_spares(items, rules, findings) {
         findings.enter(name_of(item).and_then(Node::as_str));
         if let Some(node) = name_of(item)
             && let Some(name) = node.as_str()
@@ -80,13 +77,14 @@ pub(super) fn read_all(node: &Node, rules: &Rules, findings: &mut Findings) -> V
     specs
 }
 
-/// The value of the first `name:`, before anything is checked.
+/// The value of the last `name:`, before anything is checked; the legacy shape lets one be written twice.
 pub(super) fn name_of(entry: &Node) -> Option<&Node> {
     let Value::Mapping(pairs) = &entry.value else {
         return None;
     };
     pairs
         .iter()
+        .rev()
         .find(|(key, _)| key.as_str() == Some("name"))
         .map(|(_, value)| value)
 }

@@ -6,6 +6,8 @@
 
 use std::collections::HashMap;
 
+use indexmap::IndexSet;
+
 use super::conditions;
 use super::defaults::CONDITION_ALTERNATIVES_MAX;
 use super::entry::{LEGACY_MODES, MODES, ON_ERRORS, name_of};
@@ -62,13 +64,13 @@ pub(super) fn read(node: &Node, plugins: Option<&Node>, findings: &mut Findings)
         let name = read_name(item, &fields, &mut lines, findings);
         let index = groups.groups.len();
         match fields.get("plugins") {
-            Some(node) => groups.join(index, name, node, names.as_deref(), findings),
+            Some(node) => groups.join(index, name, node, names.as_ref(), findings),
             None => {
                 let hint =
                     "write the names of its plugins, for example plugins: [pii-filter, redactor]";
                 findings.error(
                     &item.at,
-                    format!("missing key: groups.plugins{}", of_group(name)),
+                    about("missing key: groups.plugins", name),
                     Some(hint.into()),
                 );
             }
@@ -106,7 +108,7 @@ pub(super) fn read(node: &Node, plugins: Option<&Node>, findings: &mut Findings)
             node.is_some_and(|node| !matches!(&node.value, Value::List(items) if items.is_empty()))
         };
         if !SHARED.iter().any(shared) {
-            let message = format!("a group that shares nothing{}", of_group(name));
+            let message = about("nothing is shared", name);
             let hint = format!("write one of: {}", SHARED.join(", "));
             findings.note(&item.used, message, Some(hint));
         }
@@ -154,12 +156,12 @@ impl Groups {
         index: usize,
         group: &str,
         node: &Node,
-        names: Option<&[&str]>,
+        names: Option<&IndexSet<&str>>,
         findings: &mut Findings,
     ) {
         let items = list(node, "groups.plugins", "plugin names", findings);
         if items.is_some_and(<[Node]>::is_empty) {
-            let message = format!("a group without plugins{}", of_group(group));
+            let message = about("there are no plugins", group);
             let hint = "write the names of its plugins, or remove the group";
             findings.note(&node.used, message, Some(hint.into()));
         }
@@ -169,7 +171,7 @@ impl Groups {
             };
             // What is wrong with `plugins:` itself is told there.
             if let Some(names) = names
-                && !names.contains(&plugin)
+                && !names.contains(plugin)
             {
                 let message = format!("groups.plugins: no such plugin: {}", shown(plugin));
                 findings.error(&item.at, message, Some(choices(plugin, names)));
@@ -307,16 +309,16 @@ pub(super) fn background_must_not_fail(
     }
 }
 
-fn of_group(name: &str) -> String {
-    if name.is_empty() {
-        String::new()
-    } else {
-        format!(", group {}", shown(name))
+/// A message about a group, if that has a name.
+fn about(message: &str, name: &str) -> String {
+    match name {
+        "" => message.to_owned(),
+        name => format!("{message} in group {}", shown(name)),
     }
 }
 
 /// The names in `plugins:`, also of entries with problems; none if it is no list.
-fn names(plugins: &Node) -> Option<Vec<&str>> {
+fn names(plugins: &Node) -> Option<IndexSet<&str>> {
     let Value::List(entries) = &plugins.value else {
         return None;
     };
@@ -324,7 +326,7 @@ fn names(plugins: &Node) -> Option<Vec<&str>> {
     Some(names.collect())
 }
 
-fn choices(word: &str, names: &[&str]) -> String {
+fn choices(word: &str, names: &IndexSet<&str>) -> String {
     let mut hint = match nearest(word, names.iter().copied()) {
         Some(near) => format!("did you mean `{}`? ", shown(near)),
         None => String::new(),

@@ -41,12 +41,16 @@ impl Hidden {
     /// Whether a text may tell a part of a value, in whatever form.
     pub fn may_tell(&self, text: &str) -> bool {
         let chars: Vec<char> = text.chars().collect();
-        let tells = |value: &Value| {
-            let length = value.text.chars().count().min(TELLING_CHARS);
-            let mut parts = chars.windows(length);
-            parts.any(|part| value.text.contains(&part.iter().collect::<String>()))
-        };
-        self.values.iter().any(tells)
+        let parts: Vec<String> = chars
+            .windows(TELLING_CHARS)
+            .map(|part| part.iter().collect())
+            .collect();
+        // Every other piece between backticks is quoted.
+        let quoted = || text.split('`').skip(1).step_by(2);
+        self.values.iter().any(|value| {
+            parts.iter().any(|part| value.text.contains(part))
+                || quoted().any(|quoted| quoted.contains(&value.text))
+        })
     }
 
     /// A text about the bytes `span` without the values that stand there, or are hard to mistake.
@@ -143,6 +147,23 @@ mod tests {
         ];
         for (text, span, told) in cases {
             assert_eq!(hidden.hide(text, &span), told, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_value_is_noticed() {
+        let mut hidden = Hidden::default();
+        hidden.add(10..20, "!hunter2 x", "{{ env.X }}");
+        hidden.add(30..40, "!a", "{{ env.Y }}");
+        for text in [
+            "unsupported tag `!hunter2`",
+            "unsupported tag `!a`",
+            "at unter",
+        ] {
+            assert!(hidden.may_tell(text), "{text}");
+        }
+        for text in ["did not find a mapping", "unsupported tag `!b`", "!a"] {
+            assert!(!hidden.may_tell(text), "{text}");
         }
     }
 

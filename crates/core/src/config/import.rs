@@ -44,7 +44,10 @@ impl Imported {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         if !folder.is_dir() {
             let mut findings = Findings::new(&name);
-            let message = format!("no such folder to write to: {}", shown(&folder.display().to_string()));
+            let message = format!(
+                "no such folder to write to: {}",
+                shown(&folder.display().to_string())
+            );
             findings.error(&Place::START, message, Some("make it first".into()));
             return Err(findings.into_report(""));
         }
@@ -86,11 +89,12 @@ impl Imported {
         if config.max_state_bytes != defaults::MAX_STATE_BYTES {
             limit(&mut text, "max_state_bytes", config.max_state_bytes);
         }
+        let lines = Lines::new(source);
         let mut written = Vec::new();
         let mut entries = String::new();
         for spec in &config.plugins {
             findings.enter(Some(&spec.name));
-            let at = place_of_line(source, spec.line);
+            let at = lines.place(spec.line);
             let members = match entry::entry(spec, folder) {
                 Ok(members) => members,
                 Err(why) => {
@@ -102,28 +106,34 @@ impl Imported {
             if !entries.is_empty() {
                 entries.push('\n');
             }
-            let mut lines = String::new();
+            let mut entry = String::new();
             let pairs = members.iter().map(|(key, value)| (key.as_str(), value));
-            write::members(&mut lines, pairs, 4);
+            write::members(&mut entry, pairs, 4);
             entries.push_str("  - ");
-            entries.push_str(lines.trim_start());
+            entries.push_str(entry.trim_start());
             note_losses(spec, &at, &mut findings);
             written.push(spec);
         }
         findings.enter(None);
-        text.push_str(if entries.is_empty() { "plugins: []\n" } else { "plugins:\n" });
+        text.push_str(if entries.is_empty() {
+            "plugins: []\n"
+        } else {
+            "plugins:\n"
+        });
         text.push_str(&entries);
         if config.skip_unloadable {
             let message = "left out: plugin_settings.fail_on_plugin_error: false, here a plugin that does not load keeps all from starting";
             let hint = "write `mode: disabled` in the entry of a plugin that may be missing";
             findings.note(&Place::START, message.into(), Some(hint.into()));
         }
-        check(&text, folder, &written, source, &mut findings);
+        check(&text, folder, &written, &lines, &mut findings);
         let mut report = findings.into_report(source);
         if !report.problems.is_empty() {
             return Err(report);
         }
-        report.notes.splice(0..0, config.report.notes.iter().cloned());
+        report
+            .notes
+            .splice(0..0, config.report.notes.iter().cloned());
         report.notes.sort_by_key(|note| (note.line, note.column));
         Ok(Self {
             text,
@@ -140,7 +150,12 @@ fn is_manifest(text: &str) -> bool {
     };
     let has = |key: &str| legacy::member(&root, key).is_some();
     let of_configurations = ["plugins", "plugin_dirs", "plugin_settings"];
-    let of_manifests = ["available_hooks", "default_config", "default_configs", "kind"];
+    let of_manifests = [
+        "available_hooks",
+        "default_config",
+        "default_configs",
+        "kind",
+    ];
     !of_configurations.into_iter().any(has) && of_manifests.into_iter().any(has)
 }
 
@@ -152,7 +167,9 @@ fn limit(text: &mut String, key: &str, bytes: u64) {
 fn note_losses(spec: &PluginSpec, at: &Place, findings: &mut Findings) {
     let of_framework = spec.framework.to_value();
     let of_framework = of_framework.as_object().into_iter().flatten();
-    let members: Vec<_> = of_framework.map(|(name, value)| format!("{name}: {value}")).collect();
+    let members: Vec<_> = of_framework
+        .map(|(name, value)| format!("{name}: {value}"))
+        .collect();
     if !members.is_empty() {
         let message = format!(
             "left out, since only the plugin itself reads it of its entry: {}",
@@ -163,7 +180,11 @@ fn note_losses(spec: &PluginSpec, at: &Place, findings: &mut Findings) {
     }
     if let Some(namespace) = &spec.about.namespace {
         let message = format!("left out: namespace {}", shown(namespace));
-        findings.note(at, message, Some("it is for people; write it as one of `tags:`".into()));
+        findings.note(
+            at,
+            message,
+            Some("it is for people; write it as one of `tags:`".into()),
+        );
     }
     if matches!(spec.kind, PluginKind::Python { .. }) {
         let env = &spec.permissions.env;
@@ -184,7 +205,7 @@ fn check(
     text: &str,
     folder: &Path,
     written: &[&PluginSpec],
-    source: &str,
+    lines: &Lines,
     findings: &mut Findings,
 ) {
     let options = ReadOptions::new(Shape::Hookgate);
@@ -192,10 +213,15 @@ fn check(
         Ok(config) => config.plugins,
         Err(report) => {
             for problem in report.problems {
-                let spec = written.iter().find(|spec| problem.plugin.as_ref() == Some(&spec.name));
-                let at = spec.map_or(Place::START, |spec| place_of_line(source, spec.line));
+                let spec = written
+                    .iter()
+                    .find(|spec| problem.plugin.as_ref() == Some(&spec.name));
+                let at = spec.map_or(Place::START, |spec| lines.place(spec.line));
                 findings.enter(problem.plugin.as_deref());
-                let message = format!("cannot be said in hookgate's own shape: {}", problem.message);
+                let message = format!(
+                    "cannot be said in hookgate's own shape: {}",
+                    problem.message
+                );
                 findings.error(&at, message, problem.hint);
             }
             return;
@@ -204,9 +230,10 @@ fn check(
     for (spec, read) in written.iter().zip(&read) {
         if !same(spec, read) {
             findings.enter(Some(&spec.name));
-            let message = "cannot be said in hookgate's own shape: it would be read as something else";
+            let message =
+                "cannot be said in hookgate's own shape: it would be read as something else";
             let hint = "keep the legacy file: hookgate reads it as it is";
-            findings.error(&place_of_line(source, spec.line), message.into(), Some(hint.into()));
+            findings.error(&lines.place(spec.line), message.into(), Some(hint.into()));
         }
     }
 }
@@ -220,7 +247,11 @@ fn same(spec: &PluginSpec, read: &PluginSpec) -> bool {
     read.framework = spec.framework.clone();
     read.about.namespace.clone_from(&spec.about.namespace);
     adopt(&mut read.kind, &spec.kind);
-    let files = read.permissions.files.iter_mut().zip(&spec.permissions.files);
+    let files = read
+        .permissions
+        .files
+        .iter_mut()
+        .zip(&spec.permissions.files);
     for (read, spec) in files {
         adopt_path(&mut read.host, &spec.host);
     }
@@ -266,16 +297,34 @@ fn adopt_path(read: &mut std::path::PathBuf, spec: &Path) {
     }
 }
 
-/// What is written on a line.
-fn place_of_line(text: &str, line: usize) -> Place {
-    let before = line.saturating_sub(1);
-    let start: usize = text.split_inclusive('\n').take(before).map(str::len).sum();
-    let content = text[start..].lines().next().unwrap_or_default();
-    let written = content.trim_start();
-    let indent = content.len() - written.len();
-    Place {
-        line: line.max(1),
-        column: indent + 1,
-        span: start + indent..start + indent + written.trim_end().len(),
+/// A text by its lines.
+struct Lines<'t> {
+    text: &'t str,
+    starts: Vec<usize>,
+}
+
+impl<'t> Lines<'t> {
+    fn new(text: &'t str) -> Self {
+        let after_breaks = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self {
+            text,
+            starts: std::iter::once(0).chain(after_breaks).collect(),
+        }
+    }
+
+    /// What is written on a line; the beginning of the text for none.
+    fn place(&self, line: usize) -> Place {
+        let start = line.checked_sub(1).and_then(|index| self.starts.get(index));
+        let Some(start) = start.copied() else {
+            return Place::START;
+        };
+        let content = self.text[start..].lines().next().unwrap_or_default();
+        let written = content.trim_start();
+        let indent = content.len() - written.len();
+        Place {
+            line,
+            column: content[..indent].chars().count() + 1,
+            span: start + indent..start + indent + written.trim_end().len(),
+        }
     }
 }

@@ -28,7 +28,7 @@ use super::yaml::{self, Broken, Node, Value};
 
 pub(super) use base::has_package;
 pub(super) use entry::{
-    capabilities, config_node, framework, has_no_hooks, is_spare, limits, mode, priority,
+    capabilities, config_node, framework, has_no_hooks, limits, mode, priority, without_spares,
 };
 pub(super) use kind::{ISOLATED, isolated, unjudged};
 pub(super) use shape::{detect, member};

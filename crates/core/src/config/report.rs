@@ -134,6 +134,11 @@ impl<'a> Findings<'a> {
         self.lenient = lenient;
     }
 
+    /// Whether problems are only notes.
+    pub fn is_lenient(&self) -> bool {
+        self.lenient
+    }
+
     /// Names the entry that the findings from now on belong to.
     pub fn enter(&mut self, plugin: Option<&str>) {
         self.plugin = plugin.map(str::to_owned);

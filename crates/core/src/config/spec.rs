@@ -46,7 +46,7 @@ pub struct PluginSpec {
     pub framework: Json,
     /// The line of the entry in its file, from 1; 0 if it was made in code.
     pub line: usize,
-    /// The folder of the configuration file.
+    /// The folder its relative paths start from.
     pub base_dir: PathBuf,
 }
 

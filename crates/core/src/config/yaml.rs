@@ -157,7 +157,13 @@ impl Broken {
                 "an alias without an anchor".into(),
                 Some("write the anchor before it, or put the value in quotes"),
             ),
-            other => (lower_case(UserMessageFormatter.format_message(other)), None),
+            other => {
+                let message = lower_case(UserMessageFormatter.format_message(other));
+                // Only for people: the library has no kind for it.
+                let in_columns = message.contains("parsing a block ");
+                let hint = "keys of one mapping, and dashes of one list, begin in one column";
+                (message, in_columns.then_some(hint))
+            }
         };
         Self {
             message: format!("not valid YAML: {message}"),

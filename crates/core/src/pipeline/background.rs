@@ -49,8 +49,8 @@ impl BackgroundCall {
         let started = Instant::now();
         call.deadline = started + entry.timeout;
         let hook = Arc::clone(&call.hook);
-        let called = entry.call(call).await;
-        let mut part = entry.part(started.elapsed(), called.queue, called.refused);
+        let called = entry.call(call, started).await;
+        let mut part = entry.part(called.ended - started, called.queue, called.refused);
         match called.result {
             Ok(answer) => part.note(&answer),
             Err(fault) => {

@@ -52,7 +52,7 @@ impl Run<'_> {
                 let call = self.call(entry, views.next()?, started);
                 Some(Sibling {
                     entry,
-                    call: Some(entry.call(call).boxed()),
+                    call: Some(entry.call(call, started).boxed()),
                     called: None,
                     took: Duration::ZERO,
                 })
@@ -126,9 +126,9 @@ impl Sibling<'_> {
     fn poll(&mut self, started: Instant, task: &mut Context<'_>) {
         let Some(call) = &mut self.call else { return };
         if let Poll::Ready(called) = call.as_mut().poll(task) {
+            self.took = called.ended - started;
             self.called = Some(called);
             self.call = None;
-            self.took = started.elapsed();
         }
     }
 

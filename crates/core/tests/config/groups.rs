@@ -302,7 +302,7 @@ fn how_groups_may_not_be_written() {
                 (
                     8,
                     3,
-                    "missing key: groups.plugins, group g",
+                    "missing key: groups.plugins in group g",
                     "write the names of its plugins, for example plugins: [pii-filter, redactor]",
                 ),
             ],
@@ -381,7 +381,7 @@ fn groups_that_do_nothing_are_noted() {
             &[(
                 5,
                 29,
-                "a group without plugins, group g",
+                "there are no plugins in group g",
                 "write the names of its plugins, or remove the group",
             )],
         ),
@@ -391,7 +391,7 @@ fn groups_that_do_nothing_are_noted() {
             &[(
                 6,
                 3,
-                "a group that shares nothing, group g",
+                "nothing is shared in group g",
                 "write one of: mode, priority, on_error, conditions",
             )],
         ),
@@ -452,6 +452,22 @@ fn on_error_fail_in_the_background() {
         let text = entry(own) + &group(shared);
         parse(&text).unwrap_or_else(|report| panic!("{text}: {report}"));
     }
+}
+
+#[test]
+fn the_legacy_shape_only_notes_it() {
+    let legacy = "plugin_dirs: [plugins]
+plugins: [{name: a, kind: x.A, hooks: [x], mode: fire_and_forget, on_error: fail}]
+";
+    let config = parse(legacy).unwrap_or_else(|report| panic!("{report}"));
+    let told: Vec<_> = config
+        .report
+        .notes
+        .iter()
+        .map(|note| (note.line, &*note.message))
+        .collect();
+    let expected = "on_error: fail is not possible in mode fire_and_forget: the call is answered before the plugin";
+    assert!(told.contains(&(2, expected)), "{told:?}");
 }
 
 #[test]

@@ -60,6 +60,8 @@ fn no_path_is_looked_at_and_no_kind_judged() {
         }
     );
     assert_eq!(config.plugins[0].kind.name(), "external");
+    let config = load(&one("kind: external"));
+    assert_eq!(notes(&config), Vec::<String>::new());
     let config = load(&one(
         "kind: a.b.C, hooks: [x], requirements_file: nowhere.txt",
     ));

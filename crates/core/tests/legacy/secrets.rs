@@ -72,7 +72,6 @@ fn one_that_breaks_the_yaml_is_not_told() {
         ] {
             let told = told(text, &with(&[("S", secret)]));
             assert!(!told.contains("hunter2"), "{text}\n{told}");
-            assert!(told.contains("not valid YAML"), "{text}\n{told}");
         }
     }
 }

@@ -215,7 +215,7 @@ fn a_template_that_cannot_be_filled_in_is_one_problem() {
         ),
         (
             "  config: {a: '{{ env }}'}",
-            "6:16 template: invalid operation: env is the whole environment; name one variable: env.NAME",
+            "6:19 template: invalid operation: env is the whole environment; name one variable: env.NAME",
         ),
         (
             "  config: {a: \"{{ env.pop('WORD') }}\"}",

@@ -16,6 +16,7 @@ pub struct Warnings {
 impl Warnings {
     /// Begins to listen.
     pub fn listen() -> Self {
+        crate::support::hear_logs();
         let lines = Arc::<Mutex<Vec<String>>>::default();
         let listener = Listener(Arc::clone(&lines));
         Self {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use futures::FutureExt as _;
@@ -228,6 +228,14 @@ pub fn entry(name: &str) -> PluginSpec {
     let mut spec = PluginSpec::new(name, PluginKind::Wasm { component });
     spec.hooks = vec![HOOK.into()];
     spec
+}
+
+/// Makes sure that a listener of one thread hears what that thread logs. While there is only one,
+/// `tracing` lets whichever thread passes a line first decide for all whether it is told at all.
+pub fn hear_logs() {
+    static ANOTHER: LazyLock<tracing::Dispatch> =
+        LazyLock::new(|| tracing::Dispatch::new(tracing::subscriber::NoSubscriber::new()));
+    LazyLock::force(&ANOTHER);
 }
 
 /// What an event that must come may take; only a failing test waits this long.

@@ -37,6 +37,11 @@ class Lent(unittest.TestCase):
     def test_the_host_hears_which_hooks_want_them(self):
         self.assertEqual(self.ready["extensions"], ["tool_pre_invoke"])
 
+    def test_the_return_field_matches_the_python_plugin_result_model(self):
+        answer = self.call("custom")
+        self.assertIn("cpex.framework.extensions.extensions.Extensions", answer["metadata"]["returned"])
+        self.assertTrue(answer["extensions"])
+
     def test_a_hook_gets_the_framework_s_own_object(self):
         seen = self.seen(SENT)
         self.assertEqual(seen["request"], {"environment": "test"})

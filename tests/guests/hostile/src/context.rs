@@ -2,7 +2,8 @@
 //!
 //! - `see-headers`: marks `headers`, the value at `/headers`, null where there is none
 //! - `edit-headers`: sets `/headers/x`; if refused, denies with code `REFUSED` and details `{"code": ...}`
-//! - `extension`: marks `extension`, `set_extension` and `secret`: the refusal's code, or `granted`
+//! - `extension`: marks `extension` (reading `http`), `set_extension` (writing a header), `not_json` (writing what is no JSON to
+//!   `custom`), `no_slot` and `secret`: the refusal's code, or `granted`
 //! - `remaining`: marks `remaining_ms`
 //! - `caller`: marks `user`, `tenant_id`, `server_id` and `content_type`; where refused, the mark is `{"refused": code}`
 //! - `edit-bad`: edits below a missing parent, then allows all the same
@@ -54,7 +55,14 @@ fn edit_headers(ctx: &Context) -> Result<Verdict, Failure> {
 
 fn extension(ctx: &Context) -> Result<Verdict, Failure> {
     annotate(ctx, "extension", &code(ctx.extension("http")))?;
-    annotate(ctx, "set_extension", &code(ctx.set_extension("http", "{}")))?;
+    let header = r#"{"headers": {"X-Hostile": "1"}}"#;
+    annotate(
+        ctx,
+        "set_extension",
+        &code(ctx.set_extension("http", header)),
+    )?;
+    annotate(ctx, "not_json", &code(ctx.set_extension("custom", "{")))?;
+    annotate(ctx, "no_slot", &code(ctx.extension("nothing")))?;
     annotate(ctx, "secret", &code(secrets::get("hostile")))
 }
 

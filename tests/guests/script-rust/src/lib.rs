@@ -7,6 +7,7 @@
 mod bindings;
 mod op;
 mod run;
+mod slots;
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

@@ -66,6 +66,22 @@ pub enum Op {
         key: String,
         field: String,
     },
+    AnnotateExtension {
+        key: String,
+        slot: String,
+        from: String,
+    },
+    /// Sets a value in a side-channel slot; goes on if that is refused.
+    Extend {
+        slot: String,
+        at: String,
+        value: String,
+    },
+    /// Takes something out of a side-channel slot; goes on if that is refused.
+    Shrink {
+        slot: String,
+        at: String,
+    },
     Header {
         name: String,
         value: String,
@@ -186,6 +202,20 @@ impl Source<'_> {
                 key: self.string("key")?,
                 field: self.string("field")?,
             },
+            "annotate_extension" => Op::AnnotateExtension {
+                key: self.string("key")?,
+                slot: self.string("slot")?,
+                from: self.string("from")?,
+            },
+            "extend" => Op::Extend {
+                slot: self.string("slot")?,
+                at: self.string("at")?,
+                value: self.json("value")?,
+            },
+            "shrink" => Op::Shrink {
+                slot: self.string("slot")?,
+                at: self.string("at")?,
+            },
             "header" => Op::Header {
                 name: self.string("name")?,
                 value: self.string("value")?,
@@ -304,9 +334,10 @@ impl Source<'_> {
     fn optional_number<T: std::str::FromStr>(&self, path: &str) -> Result<Option<T>, String> {
         self.optional(path)
             .map(|value| {
-                value.trim().parse().map_err(|_| {
-                    format!("no number of this range at {}", self.pointer(path))
-                })
+                value
+                    .trim()
+                    .parse()
+                    .map_err(|_| format!("no number of this range at {}", self.pointer(path)))
             })
             .transpose()
     }

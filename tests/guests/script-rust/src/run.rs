@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::bindings::hookgate::plugin::call::{Context, Document};
 use crate::bindings::hookgate::plugin::types::{Failure, Refusal, Verdict};
 use crate::op::{self, Op, Store};
+use crate::slots;
 
 pub fn run(ops: &[Op], payload: &Document, ctx: &Context) -> Result<Verdict, Failure> {
     Ok(steps(ops, payload, ctx)?.unwrap_or(Verdict::Allow))
@@ -63,6 +64,17 @@ fn step(op: &Op, payload: &Document, ctx: &Context) -> Result<Option<Verdict>, F
         Op::AnnotateCaller { key, field } => {
             let value = ctx.caller(field).map_err(refused)?;
             ctx.annotate(key, &or_null(value))
+        }
+        Op::AnnotateExtension { key, slot, from } => {
+            ctx.annotate(key, &or_null(slots::get(ctx, slot, from)))
+        }
+        Op::Extend { slot, at, value } => {
+            slots::set(ctx, slot, at, parse(value)?);
+            Ok(())
+        }
+        Op::Shrink { slot, at } => {
+            slots::remove(ctx, slot, at);
+            Ok(())
         }
         Op::Header { name, value } => ctx.set_header(name, value),
         Op::Retry { ms } => ctx.set_retry_ms(*ms),

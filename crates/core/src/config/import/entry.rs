@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::paths;
 use crate::condition::Condition;
+use crate::config::defaults;
 use crate::config::limits::bytes_text;
 use crate::config::spec::{Access, Limits, Mode, OnError, Permissions, PluginKind, PluginSpec};
-use crate::config::defaults;
 
 /// Why a plugin has no entry, for people.
 pub(super) type Why = String;
@@ -63,7 +63,10 @@ pub(super) fn entry(spec: &PluginSpec, folder: &Path) -> Result<Map<String, Valu
             if import_paths != ["."] {
                 write("import_paths", json!(import_paths));
             }
-            let workdir = workdir.as_ref().map(|path| paths::from(folder, path)).transpose()?;
+            let workdir = workdir
+                .as_ref()
+                .map(|path| paths::from(folder, path))
+                .transpose()?;
             if let Some(workdir) = workdir.filter(|workdir| workdir != ".") {
                 write("workdir", json!(workdir));
             }
@@ -81,15 +84,24 @@ pub(super) fn entry(spec: &PluginSpec, folder: &Path) -> Result<Map<String, Valu
         write("priority", json!(priority));
     }
     // What a fault does in the background is not a choice to deny.
-    if *on_error != defaults::ON_ERROR && (*mode, *on_error) != (Mode::FireAndForget, OnError::Fail) {
+    if *on_error != defaults::ON_ERROR && (*mode, *on_error) != (Mode::FireAndForget, OnError::Fail)
+    {
         write("on_error", json!(on_error));
     }
     if !conditions.is_empty() {
         let conditions: Vec<_> = conditions.iter().map(condition).collect::<Result<_, _>>()?;
         write("conditions", Value::Array(conditions));
     }
-    write_if_any(&mut members, "limits", limits_of(*limits, kind.default_limits()));
-    write_if_any(&mut members, "permissions", permissions_of(permissions, folder)?);
+    write_if_any(
+        &mut members,
+        "limits",
+        limits_of(*limits, kind.default_limits()),
+    );
+    write_if_any(
+        &mut members,
+        "permissions",
+        permissions_of(permissions, folder)?,
+    );
     let texts = [
         ("description", &about.description),
         ("author", &about.author),

@@ -34,7 +34,10 @@ fn real(path: &Path) -> PathBuf {
     let mut missing = Vec::new();
     for ancestor in path.ancestors() {
         if let Ok(real) = ancestor.canonicalize() {
-            return missing.iter().rev().fold(real, |path, name| path.join(name));
+            return missing
+                .iter()
+                .rev()
+                .fold(real, |path, name| path.join(name));
         }
         match ancestor.components().next_back() {
             Some(Component::Normal(name)) => missing.push(name),
@@ -55,7 +58,10 @@ fn beside(folder: &Path, path: &Path) -> Option<PathBuf> {
     if common < 2 {
         return None;
     }
-    let ups = folder.components().skip(common).map(|_| Component::ParentDir);
+    let ups = folder
+        .components()
+        .skip(common)
+        .map(|_| Component::ParentDir);
     Some(ups.chain(path.components().skip(common)).collect())
 }
 
@@ -80,7 +86,10 @@ mod tests {
         ] {
             let written = from(&base.join(target), &base.join(path)).unwrap();
             assert_eq!(written, expected, "{path} from {target}");
-            assert!(same(&base.join(target).join(&written), &base.join(path)), "{path}");
+            assert!(
+                same(&base.join(target).join(&written), &base.join(path)),
+                "{path}"
+            );
         }
         assert_eq!(from(&base, Path::new("/nowhere/x")).unwrap(), "/nowhere/x");
     }

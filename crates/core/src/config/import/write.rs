@@ -121,7 +121,10 @@ fn flow(value: &Value) -> Option<String> {
 /// A key: plain if nobody can misread it.
 fn key_text(key: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    if key.starts_with(|c: char| c.is_ascii_alphabetic()) && key.chars().all(plain) && yaml(key) == key {
+    if key.starts_with(|c: char| c.is_ascii_alphabetic())
+        && key.chars().all(plain)
+        && yaml(key) == key
+    {
         return key.to_owned();
     }
     yaml(&DoubleQuoted(key))
@@ -144,7 +147,9 @@ fn block_lines(text: &str) -> Option<(&'static str, Vec<&str>)> {
     let ends = [lines.first()?, lines.last()?];
     let clear = |line: &&&str| !line.trim().is_empty() && !line.starts_with([' ', '\t']);
     let shown = yaml(&LitStr(text));
-    let as_library = shown.strip_prefix(header).is_some_and(|rest| rest.starts_with("\n  "));
+    let as_library = shown
+        .strip_prefix(header)
+        .is_some_and(|rest| rest.starts_with("\n  "));
     (lines.iter().all(good) && ends.iter().all(clear) && as_library).then_some((header, lines))
 }
 

@@ -1,10 +1,13 @@
 //! What an entry of the framework's shape says in words of its own.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value as JsonValue, json};
 
 use super::{MODES, Surroundings, coerce, kind, member};
 use crate::Json;
 use crate::capability::Capabilities;
+use crate::config::entry::name_of;
 use crate::config::keys::{Fields, Keys, More, choices_hint};
 use crate::config::read::{expected, list, string};
 use crate::config::report::{Findings, shown};
@@ -39,7 +42,7 @@ pub(in crate::config) fn priority(node: &Node, findings: &mut Findings) -> Optio
     coerce::whole(node, "priority", i32::MIN.into(), i32::MAX.into(), findings)
 }
 
-/// Whether an entry has no hooks, with a note: the framework loads it and never asks it.
+/// Whether an entry has no hooks, with a note if it is loaded: the framework never asks it then.
 pub(in crate::config) fn has_no_hooks(
     entry: &Node,
     fields: &Fields,
@@ -48,7 +51,7 @@ pub(in crate::config) fn has_no_hooks(
     let node = fields.get("hooks");
     let empty =
         node.is_none_or(|node| matches!(&node.value, Value::List(items) if items.is_empty()));
-    if empty {
+    if empty && !findings.is_lenient() {
         let at = node.map_or(&entry.at, |node| &node.at);
         let hint = "write when it is asked, for example hooks: [tool_pre_invoke]";
         findings.note(at, "never asked: it has no hooks".into(), Some(hint.into()));
@@ -124,33 +127,43 @@ pub(in crate::config) fn limits(
     limits
 }
 
-/// Whether an entry is a spare one, which only bears the name of another: the framework allows that if
-/// all but one are disabled. It is left out, with a note.
-pub(in crate::config) fn is_spare(
-    entry: &Node,
-    all: &[Node],
+/// The entries without spare ones, which are disabled and only bear the name of another: the framework
+/// allows those. Each is left out with a note.
+pub(in crate::config) fn without_spares<'n>(
+    entries: &'n [Node],
     rules: &Rules,
     findings: &mut Findings,
-) -> bool {
-    let name = |entry| member(entry, "name").and_then(Node::as_str);
-    let Some((own, at)) = name(entry).zip(member(entry, "name").map(|node| &node.used)) else {
-        return false;
-    };
-    if !rules.leave_alone(entry) {
-        return false;
+) -> Vec<&'n Node> {
+    let name = |entry| name_of(entry).and_then(Node::as_str);
+    let enabled = entries.iter().filter(|entry| !rules.leave_alone(entry));
+    let mut lines: HashMap<&str, usize> = HashMap::new();
+    for entry in enabled {
+        if let Some(name) = name(entry) {
+            lines.entry(name).or_insert(entry.used.line);
+        }
     }
-    let enabled = all.iter().filter(|other| !rules.leave_alone(other));
-    let before = all.iter().take_while(|other| !std::ptr::eq(*other, entry));
-    let twin = enabled.chain(before).find(|other| name(other) == Some(own));
-    if let Some(twin) = twin {
-        findings.enter(Some(own));
-        let message = format!(
-            "left out: it is disabled and has the name of the entry on line {}",
-            twin.used.line
-        );
-        findings.note(at, message, None);
+    let mut kept = Vec::new();
+    for entry in entries {
+        let name = name_of(entry).filter(|_| rules.leave_alone(entry));
+        let Some((at, name)) = name.and_then(|node| Some((&node.used, node.as_str()?))) else {
+            kept.push(entry);
+            continue;
+        };
+        match lines.get(name) {
+            Some(line) => {
+                findings.enter(Some(name));
+                let message = format!(
+                    "left out: it is disabled and has the name of the entry on line {line}"
+                );
+                findings.note(at, message, None);
+            }
+            None => {
+                lines.insert(name, entry.used.line);
+                kept.push(entry);
+            }
+        }
     }
-    twin.is_some()
+    kept
 }
 
 /// What only the plugin reads: members of the framework's own model of an entry, in its names.
@@ -208,31 +221,29 @@ fn check_applied_to(node: &Node, findings: &mut Findings) {
         let Some(node) = node else {
             continue;
         };
-        for item in list(node, key, "templates", findings).unwrap_or_default() {
+        let what = format!("applied_to.{key}");
+        for item in list(node, &what, "templates", findings).unwrap_or_default() {
             let Some(template) = keys.read_with(&More::NONE, item, findings) else {
                 continue;
             };
             match template.get(name) {
-                Some(node) => drop(string(node, name, findings)),
-                None => findings.error(
-                    &item.at,
-                    format!("missing key: applied_to.{key}.{name}"),
-                    None,
-                ),
+                Some(node) => drop(string(node, &format!("{what}.{name}"), findings)),
+                None => findings.error(&item.at, format!("missing key: {what}.{name}"), None),
             }
             for key in ["context", "fields"] {
+                let what = format!("{what}.{key}");
                 let node = template
                     .get(key)
                     .filter(|node| !matches!(node.value, Value::Null));
                 for item in node
-                    .and_then(|node| list(node, key, "strings", findings))
+                    .and_then(|node| list(node, &what, "strings", findings))
                     .unwrap_or_default()
                 {
-                    string(item, key, findings);
+                    string(item, &what, findings);
                 }
             }
             if let Some(node) = template.get("result") {
-                coerce::boolean(node, "result", findings);
+                coerce::boolean(node, &format!("{what}.result"), findings);
             }
         }
     }

@@ -103,7 +103,7 @@ pub(in crate::config) fn isolated(
         note_package(entry, class, &folder, findings);
     }
     if let Some(node) = own("max_content_size") {
-        let _ = coerce::whole(
+        coerce::whole(
             node,
             "config.max_content_size",
             i64::MIN,
@@ -155,12 +155,11 @@ fn note_package(entry: &Node, class: &str, folder: &Path, findings: &mut Finding
     findings.note(&entry.at, message, Some(hint));
 }
 
-/// A folder is imported from. A file is the worker of another host, and ours has its own.
+/// A folder is the plugin's own, and its modules may be named without it. A file is the worker of another host, and ours has its own.
 fn script_path(node: &Node, around: &Surroundings, findings: &mut Findings) -> Option<PathBuf> {
     let text = string(node, "config.script_path", findings)?;
     let path = around.base_dir.join(text);
     if path.is_dir() {
-        // The folder of a package is found by the one above it.
         return Some(path);
     }
     let (message, hint) = if path.is_file() {

@@ -19,8 +19,10 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// The place of some bytes.
+    /// The place of some bytes, widened to whole characters.
     pub fn place(&self, span: Range<usize>) -> Place {
+        let start = self.text.floor_char_boundary(span.start);
+        let span = start..self.text.ceil_char_boundary(span.end).max(start);
         let line = self.lines.partition_point(|start| *start <= span.start);
         let start = self.lines[line - 1];
         Place {
@@ -172,10 +174,6 @@ impl Origin {
     }
 
     fn bounded(&self, at: usize) -> usize {
-        let mut at = at.min(self.source.len());
-        while !self.source.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
+        at.min(self.source.len())
     }
 }

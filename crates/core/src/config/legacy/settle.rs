@@ -4,6 +4,7 @@
 //! set. A template with a default becomes that default. In a plugin's own settings, what a template gives
 //! no value for is left out, whole: half a text, or an empty one, could mean anything to the plugin.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::{Document, Remark, is_commented, member};
@@ -34,22 +35,30 @@ impl Document {
         let file = File {
             text,
             unset: unset.map(|template| template.at.span.clone()).collect(),
-            all: self.templates.iter().map(|template| template.at.span.clone()).collect(),
+            all: self
+                .templates
+                .iter()
+                .map(|template| template.at.span.clone())
+                .collect(),
         };
-        let mut left_out = Vec::new();
+        let mut left_out = HashSet::new();
         if let Value::Mapping(pairs) = &mut self.root.value {
-            let plugins = pairs.iter_mut().filter(|(key, _)| key.as_str() == Some("plugins"));
+            let plugins = pairs
+                .iter_mut()
+                .filter(|(key, _)| key.as_str() == Some("plugins"));
             for (_, plugins) in plugins {
                 file.settle_plugins(plugins, &mut left_out);
             }
         }
+        // What was said about these is said in other words.
+        self.remarks
+            .retain(|remark| !left_out.contains(&remark.at.span.start));
         for template in &self.templates {
             let start = template.at.span.start;
             if is_commented(text, start) {
                 continue;
             }
             let (message, hint) = if left_out.contains(&start) {
-                self.remarks.retain(|remark| remark.at.span.start != start);
                 (
                     "left out, since only the environment has a value for it",
                     "write the value there, or let the plugin read the variable: permissions: {env: [NAME]}",
@@ -71,7 +80,7 @@ impl Document {
     }
 }
 
-/// A text and its templates.
+/// A text and its templates, in its order.
 struct File<'t> {
     text: &'t str,
     unset: Vec<Range<usize>>,
@@ -79,7 +88,7 @@ struct File<'t> {
 }
 
 impl File<'_> {
-    fn settle_plugins(&self, plugins: &mut Node, left_out: &mut Vec<usize>) {
+    fn settle_plugins(&self, plugins: &mut Node, left_out: &mut HashSet<usize>) {
         let Value::List(entries) = &mut plugins.value else {
             return;
         };
@@ -97,7 +106,7 @@ impl File<'_> {
     }
 
     /// Takes out of a list or mapping what an unset template has a part in.
-    fn prune(&self, node: &mut Node, left_out: &mut Vec<usize>) {
+    fn prune(&self, node: &mut Node, left_out: &mut HashSet<usize>) {
         match &mut node.value {
             Value::List(items) => items.retain_mut(|item| {
                 self.prune(item, left_out);
@@ -113,7 +122,7 @@ impl File<'_> {
     }
 
     /// Whether an unset template has a part in a scalar; if so, all of them are noted.
-    fn left_out(&self, node: &Node, key: Option<&Node>, left_out: &mut Vec<usize>) -> bool {
+    fn left_out(&self, node: &Node, key: Option<&Node>, left_out: &mut HashSet<usize>) -> bool {
         if matches!(node.value, Value::List(_) | Value::Mapping(_)) {
             return false;
         }
@@ -121,31 +130,39 @@ impl File<'_> {
             // Nothing has no place; it belongs behind its colon.
             (Value::Null, Some(key)) if node.at.span.is_empty() => {
                 let end = key.at.span.end;
-                let colon = self.text[end..].find(':').map_or(end, |colon| end + colon + 1);
+                let colon = self.text[end..]
+                    .find(':')
+                    .map_or(end, |colon| end + colon + 1);
                 colon..colon
             }
             _ => node.at.span.clone(),
         };
         let span = self.widened(span);
-        let found = self
-            .unset
+        // Both are in the order of the text, and apart from each other.
+        let first = self.unset.partition_point(|unset| unset.end <= span.start);
+        let found: Vec<_> = self.unset[first..]
             .iter()
-            .filter(|unset| unset.start < span.end && span.start < unset.end);
-        let before = left_out.len();
-        left_out.extend(found.map(|unset| unset.start));
-        left_out.len() > before
+            .take_while(|unset| unset.start < span.end)
+            .map(|unset| unset.start)
+            .collect();
+        left_out.extend(&found);
+        !found.is_empty()
     }
 
     /// With the templates beside it, which may have written nothing there.
     fn widened(&self, mut span: Range<usize>) -> Range<usize> {
         let blank = |text: &str| text.chars().all(|c| c == ' ' || c == '\t');
         loop {
-            let after = self.all.iter().find(|template| {
-                span.end <= template.start && blank(&self.text[span.end..template.start])
-            });
-            let before = self.all.iter().find(|template| {
-                template.end <= span.start && blank(&self.text[template.end..span.start])
-            });
+            let next = self
+                .all
+                .partition_point(|template| template.start < span.end);
+            let after = self.all.get(next);
+            let after = after.filter(|template| blank(&self.text[span.end..template.start]));
+            let earlier = self
+                .all
+                .partition_point(|template| template.end <= span.start);
+            let before = earlier.checked_sub(1).map(|index| &self.all[index]);
+            let before = before.filter(|template| blank(&self.text[template.end..span.start]));
             match (after, before) {
                 (Some(after), _) => span.end = after.end,
                 (_, Some(before)) => span.start = before.start,

@@ -60,7 +60,7 @@ pub(super) fn render(source: &str, environment: &Environment) -> Result<Rendered
             at: at.map_or(Place::START, |span| Source::new(source).place(span.clone())),
         });
     }
-    ended.map_err(|error| marked.broken(source, &error, &sink))?;
+    ended.map_err(|error| marked.broken(source, &error, &seen, &sink))?;
     // INVARIANT: the sink was only given whole strings.
     let text = String::from_utf8(sink.text).unwrap_or_default();
     let segments = seen

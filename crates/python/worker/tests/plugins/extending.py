@@ -78,7 +78,9 @@ class Extending(Plugin):
         if extensions.security is not None:
             seen["security"]["labels"] = sorted(extensions.security.labels)
         returned = ACTS[payload.args["do"]](extensions)
-        result = PluginResult(metadata={"seen": seen, "type": type(extensions).__name__})
+        field = PluginResult.model_fields["modified_extensions"]
+        told = {"seen": seen, "type": type(extensions).__name__, "returned": repr(field.annotation)}
+        result = PluginResult(metadata=told)
         if payload.args.get("deny"):
             result.continue_processing = False
             result.violation = PluginViolation(reason="r", description="d", code="C")

@@ -25,13 +25,98 @@ fn read(text: &str) -> Json {
 #[test]
 fn strings_that_look_like_something_else() {
     for text in [
-        "", " ", "no", "No", "yes", "on", "off", "y", "n", "true", "null", "~", "1", "1.0", "-0", "0x1F", "0o17",
-        "1_000", "1e5", ".5", ".inf", ".nan", "12:30:45", "2001-01-01", "<<", "=", "-", "- a", "?", "? a", ":",
-        "a: b", "a:", ": a", "#", "# a", "a # b", "a #b", "*a", "&a", "!a", "!!int 5", "|", ">", "%a", "@a", "`a",
-        "[a]", "{a}", "a, b", "a]", "'a'", "\"a\"", "it's", "a\\b", "a\tb", "\ta", " a", "a ", "---", "...",
-        "--- a", "a\nb", "a\nb\n", "a\n\nb", "\na", "a\n", "a\n\n", " a\nb", "a\n b", "a\n  b\n c", "a\nb ", "a\tb\nc",
-        "a\r\nb", "a\rb", "\u{0}", "\u{1b}[0m", "\u{7f}", "\u{85}", "a\u{a0}b", "\u{feff}a", "\u{2028}", "é", "日本",
-        "😀", "{% if %}", "{ x }", "a: {b}", "key: |\n  text", "#a\nb", "- a\n- b", "a: 1\nb: 2\n",
+        "",
+        " ",
+        "no",
+        "No",
+        "yes",
+        "on",
+        "off",
+        "y",
+        "n",
+        "true",
+        "null",
+        "~",
+        "1",
+        "1.0",
+        "-0",
+        "0x1F",
+        "0o17",
+        "1_000",
+        "1e5",
+        ".5",
+        ".inf",
+        ".nan",
+        "12:30:45",
+        "2001-01-01",
+        "<<",
+        "=",
+        "-",
+        "- a",
+        "?",
+        "? a",
+        ":",
+        "a: b",
+        "a:",
+        ": a",
+        "#",
+        "# a",
+        "a # b",
+        "a #b",
+        "*a",
+        "&a",
+        "!a",
+        "!!int 5",
+        "|",
+        ">",
+        "%a",
+        "@a",
+        "`a",
+        "[a]",
+        "{a}",
+        "a, b",
+        "a]",
+        "'a'",
+        "\"a\"",
+        "it's",
+        "a\\b",
+        "a\tb",
+        "\ta",
+        " a",
+        "a ",
+        "---",
+        "...",
+        "--- a",
+        "a\nb",
+        "a\nb\n",
+        "a\n\nb",
+        "\na",
+        "a\n",
+        "a\n\n",
+        " a\nb",
+        "a\n b",
+        "a\n  b\n c",
+        "a\nb ",
+        "a\tb\nc",
+        "a\r\nb",
+        "a\rb",
+        "\u{0}",
+        "\u{1b}[0m",
+        "\u{7f}",
+        "\u{85}",
+        "a\u{a0}b",
+        "\u{feff}a",
+        "\u{2028}",
+        "é",
+        "日本",
+        "😀",
+        "{% if %}",
+        "{ x }",
+        "a: {b}",
+        "key: |\n  text",
+        "#a\nb",
+        "- a\n- b",
+        "a: 1\nb: 2\n",
     ] {
         let value = json!({"text": text, "list": [text, text], "map": {text: text}, "deep": [[text], {"a": [text]}]});
         let text = written(&value);
@@ -41,8 +126,21 @@ fn strings_that_look_like_something_else() {
 
 #[test]
 fn numbers_keep_their_text() {
-    for number in ["0", "-0", "1.10", "1e+5", "1E-7", "0.30", "18446744073709551617", "1e999", "-1.5e-10"] {
-        let json = Json::parse(format!(r#"{{"number":{number},"list":[{number},{number}]}}"#)).unwrap();
+    for number in [
+        "0",
+        "-0",
+        "1.10",
+        "1e+5",
+        "1E-7",
+        "0.30",
+        "18446744073709551617",
+        "1e999",
+        "-1.5e-10",
+    ] {
+        let json = Json::parse(format!(
+            r#"{{"number":{number},"list":[{number},{number}]}}"#
+        ))
+        .unwrap();
         let text = written(&json.to_value());
         assert_eq!(read(&text).to_value(), json.to_value(), "{text}");
         let shown = json.to_value()["number"].to_string();
@@ -96,7 +194,10 @@ fn long_lists_and_long_keys_have_lines_of_their_own() {
     let key = "k".repeat(3_000);
     let value = json!({"words": words, "map": {key: {"a": 1}}});
     let text = written(&value);
-    assert!(text.contains("\n        - word-0\n        - word-1\n"), "{text}");
+    assert!(
+        text.contains("\n        - word-0\n        - word-1\n"),
+        "{text}"
+    );
     assert_eq!(read(&text).to_value(), value);
 }
 
@@ -119,7 +220,8 @@ fn value() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(4, 40, 5, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
-            prop::collection::vec((text(), inner), 0..5).prop_map(|pairs| pairs.into_iter().collect()),
+            prop::collection::vec((text(), inner), 0..5)
+                .prop_map(|pairs| pairs.into_iter().collect()),
         ]
     })
 }

@@ -135,9 +135,23 @@ impl Marked {
         unset
     }
 
-    pub fn broken(&self, source: &str, error: &Error, sink: &Sink) -> Broken {
-        let span = error.range().unwrap_or_default();
-        let (start, end) = (self.in_source(span.start), self.in_source(span.end));
+    pub fn broken(&self, source: &str, error: &Error, seen: &Notes, sink: &Sink) -> Broken {
+        let (start, end) = match error.range() {
+            Some(span) => (self.in_source(span.start), self.in_source(span.end)),
+            // Where it was when the engine gave up.
+            None => {
+                let last = seen
+                    .marks
+                    .last()
+                    .and_then(|(_, mark)| self.marks.get(*mark));
+                let at = match last {
+                    Some(What::Expression(number)) => self.expressions[*number].span.start,
+                    Some(What::Text(at)) => *at,
+                    None => 0,
+                };
+                (at, at)
+            }
+        };
         let last = self
             .expressions
             .last()
