@@ -1,5 +1,8 @@
 //! A legacy file in our own words gives the specs that the file itself gives.
 
+#[path = "import/manifest.rs"]
+mod manifest;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -556,47 +559,4 @@ fn a_whole_gateways_configuration_is_imported() {
             assert_eq!(comparable(again), comparable(spec), "{}", imported.text);
         }
     }
-}
-
-const MANIFEST: &str = "name: PII Filter
-kind: pii.plugin.Plugin
-description: finds things
-author: somebody
-version: 1.10
-tags: [pii]
-available_hooks: [tool_pre_invoke, prompt_pre_fetch]
-default_configs: {redact: true, words: ['no']}
-";
-
-#[test]
-fn a_manifest_becomes_an_entry() {
-    let project = Project::new("");
-    let file = project.write("plugins/pii/plugin-manifest.yaml", MANIFEST);
-    let imported = Imported::load(&file, Shape::Auto, &project.root())
-        .unwrap_or_else(|report| panic!("{report}"));
-    let written = project.write("hookgate.yaml", &imported.text);
-    let again = Config::load(&written).unwrap();
-    let expected = Manifest::load(&file).unwrap().spec(None).unwrap();
-    let found: Vec<_> = again.plugins.iter().map(comparable).collect();
-    assert_eq!(found, [comparable(&expected)], "{}", imported.text);
-    let expected = format!(
-        "# Written by `hookgate import` from {}, without its comments.
-# Paths start at this file's folder.
-plugins:
-  - name: pii-filter
-    kind: pii.plugin.Plugin
-    import_paths: [plugins]
-    workdir: plugins
-    hooks: [tool_pre_invoke, prompt_pre_fetch]
-    description: finds things
-    author: somebody
-    version: \"1.10\"
-    tags: [pii]
-    config:
-      redact: true
-      words: [\"no\"]
-",
-        file.display()
-    );
-    assert_eq!(imported.text, expected);
 }

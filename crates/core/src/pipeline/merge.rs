@@ -10,7 +10,7 @@
 //!
 //! The last row is [`super::background`]'s.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Run;
 use crate::config::{Mode, OnError};
@@ -87,6 +87,8 @@ impl Run<'_> {
             self.payload = edits.apply_to(&self.payload);
             self.bare = None;
             self.edited = true;
+            // A large payload takes its time, which is not the next plugin's.
+            self.now = Instant::now();
         }
     }
 
