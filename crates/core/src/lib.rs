@@ -32,8 +32,9 @@
 //!
 //! # What can go wrong
 //!
-//! [`InvokeError`] if the payload is not acceptable, [`config::ConfigReport`] and [`LoadReport`] if a
-//! configuration is not; each names every problem at once. All else is in the outcome.
+//! [`InvokeError`] if the payload or the request's extensions are not acceptable,
+//! [`config::ConfigReport`] and [`LoadReport`] if a configuration is not; each names every problem at
+//! once. All else is in the outcome.
 //!
 //! # Example
 //!
