@@ -4,7 +4,7 @@
 
 mod extensions;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::Json;
 use crate::capability::Capabilities;
@@ -21,48 +21,74 @@ use crate::verdict::{Approval, MAX_HEADERS, Verdict, Violation, is_header};
 
 /// What a plugin answered. Only a [`Draft`] makes one.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct Answer(Box<Parts>);
+
+/// An answer's parts, behind one pointer: an answer goes through many hands, and moving this much each
+/// time cost a quarter of an empty plugin's call.
+#[derive(Debug, Clone)]
+pub(crate) struct Parts {
     pub(crate) verdict: Verdict,
     pub(crate) edits: Edits,
-    pub(crate) effects: Effects,
+    /// None until there is one: most answers leave nothing behind.
+    pub(crate) effects: Option<Box<Effects>>,
     pub(crate) refused: Refusals,
-    pub(crate) suppressed: Option<Violation>,
+    pub(crate) suppressed: Option<Box<Violation>>,
+}
+
+static NO_EFFECTS: LazyLock<Effects> = LazyLock::new(Effects::default);
+
+impl Parts {
+    fn effects(&self) -> &Effects {
+        self.effects.as_deref().unwrap_or(&NO_EFFECTS)
+    }
+
+    fn effects_mut(&mut self) -> &mut Effects {
+        self.effects.get_or_insert_default()
+    }
 }
 
 impl Answer {
+    pub(crate) fn into_parts(self) -> Box<Parts> {
+        self.0
+    }
+
+    pub(crate) fn suppressed(&self) -> Option<&Violation> {
+        self.0.suppressed.as_deref()
+    }
+
     /// The decision.
     #[must_use]
     pub fn verdict(&self) -> &Verdict {
-        &self.verdict
+        &self.0.verdict
     }
 
     /// The accepted edits.
     #[must_use]
     pub fn edits(&self) -> &Edits {
-        &self.edits
+        &self.0.edits
     }
 
     /// State changes, marks, headers.
     #[must_use]
     pub fn effects(&self) -> &Effects {
-        &self.effects
+        self.0.effects()
     }
 
     /// The effects, to be changed. Meant for tests that break an answer on purpose.
     pub fn effects_mut(&mut self) -> &mut Effects {
-        &mut self.effects
+        self.0.effects_mut()
     }
 
     /// What was refused.
     #[must_use]
     pub fn refused(&self) -> &Refusals {
-        &self.refused
+        &self.0.refused
     }
 
     /// The same answer with another verdict.
     #[must_use]
     pub fn with_verdict(mut self, verdict: Verdict) -> Self {
-        self.verdict = verdict;
+        self.0.verdict = verdict;
         self
     }
 
@@ -70,7 +96,7 @@ impl Answer {
     /// violation is listed as suppressed.
     #[must_use]
     pub fn with_suppressed(mut self, violation: Violation) -> Self {
-        self.suppressed = Some(violation);
+        self.0.suppressed = Some(Box::new(violation));
         self
     }
 }
@@ -78,9 +104,7 @@ impl Answer {
 /// Collects edits and effects of one call.
 #[derive(Debug, Clone)]
 pub struct Draft {
-    edits: Edits,
-    effects: Effects,
-    refused: Refusals,
+    parts: Box<Parts>,
     request: RequestView,
     hook: Arc<str>,
     /// The side-channel slots as they were lent.
@@ -95,9 +119,13 @@ pub struct Draft {
 impl Draft {
     pub(crate) fn new(call: &HookCall) -> Self {
         Self {
-            edits: Edits::new(call.payload.clone(), call.rules.edits),
-            effects: Effects::default(),
-            refused: Refusals::default(),
+            parts: Box::new(Parts {
+                verdict: Verdict::Allow,
+                edits: Edits::new(call.payload.clone(), call.rules.edits),
+                effects: None,
+                refused: Refusals::default(),
+                suppressed: None,
+            }),
             request: call.request.clone(),
             hook: Arc::clone(&call.hook),
             extensions: call.extensions.clone(),
@@ -112,24 +140,24 @@ impl Draft {
     /// The payload as the plugin received it.
     #[must_use]
     pub fn document(&self) -> &Document {
-        self.edits.document()
+        self.parts.edits.document()
     }
 
     /// [`Edits::set`].
     pub fn set(&mut self, at: &Pointer, value: Json) -> Result<(), Refusal> {
-        let result = self.edits.set(at, value);
+        let result = self.parts.edits.set(at, value);
         self.edit(result)
     }
 
     /// [`Edits::remove`].
     pub fn remove(&mut self, at: &Pointer) -> Result<(), Refusal> {
-        let result = self.edits.remove(at);
+        let result = self.parts.edits.remove(at);
         self.edit(result)
     }
 
     /// [`Edits::splice`].
     pub fn splice(&mut self, at: &Span, replacement: &str) -> Result<(), Refusal> {
-        let result = self.edits.splice(at, replacement);
+        let result = self.parts.edits.splice(at, replacement);
         self.edit(result)
     }
 
@@ -140,13 +168,13 @@ impl Draft {
         under: &Pointer,
         replacement: &str,
     ) -> Result<u32, Refusal> {
-        let result = self.edits.redact(patterns, under, replacement);
+        let result = self.parts.edits.redact(patterns, under, replacement);
         self.edit(result)
     }
 
     /// Counts an edit that was refused before it could be made, such as one whose value is not I-JSON.
     pub fn refuse_edit(&mut self, refusal: Refusal) -> Refusal {
-        self.refused.note("edit", refusal.code);
+        self.parts.refused.note("edit", refusal.code);
         refusal
     }
 
@@ -157,20 +185,25 @@ impl Draft {
     /// Private state, this call's own writes included.
     #[must_use]
     pub fn state(&self, key: &str) -> Option<Json> {
-        read(&self.effects.state, self.request.private(), key)
+        read(&self.parts.effects().state, self.request.private(), key)
     }
 
     /// Shared state, this call's own writes included.
     #[must_use]
     pub fn shared(&self, key: &str) -> Option<Json> {
-        read(&self.effects.shared, self.request.shared(), key)
+        read(&self.parts.effects().shared, self.request.shared(), key)
     }
 
     /// Writes (or, with none, removes) private state; refused `too-large` past the limit of a request.
     pub fn set_state(&mut self, key: &str, value: Option<Json>) -> Result<(), Refusal> {
         let old = self.state(key);
         self.resize_state(key, old, value.as_ref())?;
-        write(&mut self.effects.state, self.request.private(), key, value);
+        write(
+            &mut self.parts.effects_mut().state,
+            self.request.private(),
+            key,
+            value,
+        );
         Ok(())
     }
 
@@ -178,16 +211,30 @@ impl Draft {
     pub fn set_shared(&mut self, key: &str, value: Option<Json>) -> Result<(), Refusal> {
         let old = self.shared(key);
         self.resize_state(key, old, value.as_ref())?;
-        write(&mut self.effects.shared, self.request.shared(), key, value);
+        write(
+            &mut self.parts.effects_mut().shared,
+            self.request.shared(),
+            key,
+            value,
+        );
         Ok(())
     }
 
     /// Writes (or, with none, removes) a member of the request's metadata as later hooks see it.
     pub fn set_request_metadata(&mut self, key: &str, value: Option<Json>) -> Result<(), Refusal> {
-        let old = read(&self.effects.request_metadata, self.request.metadata(), key);
+        let old = read(
+            &self.parts.effects().request_metadata,
+            self.request.metadata(),
+            key,
+        );
         self.resize_state(key, old, value.as_ref())?;
         let metadata = self.request.metadata();
-        write(&mut self.effects.request_metadata, metadata, key, value);
+        write(
+            &mut self.parts.effects_mut().request_metadata,
+            metadata,
+            key,
+            value,
+        );
         Ok(())
     }
 
@@ -205,7 +252,7 @@ impl Draft {
                 "the state of the request would have {total} bytes; at most {}",
                 self.max_state_bytes
             ));
-            self.refused.note("state", refusal.code);
+            self.parts.refused.note("state", refusal.code);
             return Err(refusal);
         }
         self.state_bytes = total;
@@ -215,26 +262,34 @@ impl Draft {
     /// A mark for the caller.
     pub fn annotate(&mut self, key: &str, value: Json) -> Result<(), Refusal> {
         self.grow("annotation", key.len() + value.as_str().len())?;
-        self.effects.metadata.insert(key.to_owned(), value);
+        self.parts
+            .effects_mut()
+            .metadata
+            .insert(key.to_owned(), value);
         Ok(())
     }
 
     /// A header for the caller; refused `invalid` if it is not one.
     pub fn set_header(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
         if !is_header(name, value) {
-            self.refused.note("header", crate::RefusalCode::Invalid);
+            self.parts
+                .refused
+                .note("header", crate::RefusalCode::Invalid);
             return Err(Refusal::invalid(format!(
                 "not an HTTP header: {name:?}: {value:?}"
             )));
         }
-        if self.effects.headers.len() >= MAX_HEADERS {
-            self.refused.note("header", crate::RefusalCode::TooLarge);
+        if self.parts.effects().headers.len() >= MAX_HEADERS {
+            self.parts
+                .refused
+                .note("header", crate::RefusalCode::TooLarge);
             return Err(Refusal::too_large(format!(
                 "one answer sets at most {MAX_HEADERS} headers"
             )));
         }
         self.grow("header", name.len() + value.len())?;
-        self.effects
+        self.parts
+            .effects_mut()
             .headers
             .push((name.to_owned(), value.to_owned()));
         Ok(())
@@ -242,20 +297,20 @@ impl Draft {
 
     /// How long the caller should wait before it tries again.
     pub fn set_retry_ms(&mut self, delay: u32) {
-        self.effects.retry_after_ms = Some(delay);
+        self.parts.effects_mut().retry_after_ms = Some(delay);
     }
 
     /// The result of a hook whose answer is not its payload.
     pub fn set_result(&mut self, value: Json) -> Result<(), Refusal> {
         self.grow("result", value.as_str().len())?;
-        self.effects.result = Some(value);
+        self.parts.effects_mut().result = Some(value);
         Ok(())
     }
 
     fn grow(&mut self, what: &'static str, bytes: usize) -> Result<(), Refusal> {
         let total = self.effect_bytes + bytes as u64;
         if total > self.max_effect_bytes {
-            self.refused.note(what, crate::RefusalCode::TooLarge);
+            self.parts.refused.note(what, crate::RefusalCode::TooLarge);
             return Err(Refusal::too_large(format!(
                 "marks, headers, extensions and result would have {total} bytes; at most {}",
                 self.max_effect_bytes
@@ -268,14 +323,15 @@ impl Draft {
     /// Counts and answers the refusal of something no grant was given for.
     pub fn not_granted(&mut self, what: &'static str, message: impl Into<String>) -> Refusal {
         let refusal = Refusal::not_granted(message);
-        self.refused.note(what, refusal.code);
+        self.parts.refused.note(what, refusal.code);
         refusal
     }
 
     /// Lets the call go on, with the edits made.
     #[must_use]
     pub fn allow(self) -> Answer {
-        self.answer(Verdict::Allow)
+        // What a draft begins with.
+        Answer(self.parts)
     }
 
     /// Lets a person decide, with the edits made.
@@ -293,13 +349,9 @@ impl Draft {
     /// Ends the draft with a verdict.
     #[must_use]
     pub fn answer(self, verdict: Verdict) -> Answer {
-        Answer {
-            verdict,
-            edits: self.edits,
-            effects: self.effects,
-            refused: self.refused,
-            suppressed: None,
-        }
+        let mut parts = self.parts;
+        parts.verdict = verdict;
+        Answer(parts)
     }
 }
 

@@ -84,14 +84,16 @@ impl Engine {
         let extensions = Extensions::of(request.extensions.as_ref(), hook)?;
         let id = ulid::Ulid::new().to_string();
         let mut caller = request.clone();
-        let caller_id = caller.id.get_or_insert_with(|| id.clone()).clone();
+        caller.id.get_or_insert_with(|| id.clone());
+        let caller = Arc::new(caller);
+        let caller_id = caller.id.as_deref().unwrap_or_default();
         let question = Question {
             hook: Arc::clone(&listeners.name),
             payload: checked.document,
             shape: checked.shape,
             subject: checked.subject,
             has_headers: checked.headers,
-            caller: Arc::new(caller),
+            caller: Arc::clone(&caller),
             extensions,
             store: &self.inner.store,
             max_payload_bytes: self.inner.max_payload_bytes,
@@ -100,7 +102,7 @@ impl Engine {
         };
         let unnamed = request.id.is_none().then(|| Unnamed {
             store: &self.inner.store,
-            request: &caller_id,
+            request: caller_id,
         });
         let concluded = pipeline::run(listeners, question).await;
         drop(unnamed);
@@ -120,7 +122,7 @@ impl Engine {
                 hook: Arc::clone(&listeners.name),
                 subject,
                 request: RequestRecord {
-                    id: caller_id,
+                    id: caller_id.to_owned(),
                     user: request.user.clone(),
                     tenant_id: request.tenant_id.clone(),
                     server_id: request.server_id.clone(),

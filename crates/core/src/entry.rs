@@ -1,12 +1,13 @@
 //! [`Entry`]: a loaded plugin with everything the operator said about it.
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{sleep_until, timeout_at};
 
@@ -141,7 +142,11 @@ impl Entry {
         let backstop = if keeps { deadline + BACKSTOP } else { deadline };
         let asked = call.payload.clone();
         let mut refused = Vec::new();
-        let answered = self.ask(call, backstop).await;
+        // Not in `until`: an async function moves its arguments once more.
+        let answered = match catch_unwind(AssertUnwindSafe(|| self.plugin.call(call))) {
+            Ok(asking) => until(backstop, asking).await,
+            Err(panic) => Some(Err(panic)),
+        };
         let ended = Instant::now();
         let result = match answered {
             // A host that keeps deadlines itself may say so late; an answer is late from any.
@@ -150,7 +155,7 @@ impl Entry {
                 Err(self.timed_out())
             }
             Some(Ok(Ok(answer))) => {
-                refused.extend_from_slice(answer.refused.list());
+                refused.extend_from_slice(answer.refused().list());
                 self.accept(answer, &asked)
             }
             Some(Ok(Err(fault))) => Err(fault),
@@ -167,32 +172,6 @@ impl Entry {
             ended,
             refused,
         }
-    }
-
-    /// The plugin's answer or panic; none past the backstop. A plugin that answers at once costs no timer.
-    async fn ask(
-        &self,
-        call: HookCall,
-        backstop: Instant,
-    ) -> Option<std::thread::Result<Answered>> {
-        let asking = match std::panic::catch_unwind(AssertUnwindSafe(|| self.plugin.call(call))) {
-            Ok(asking) => asking,
-            Err(panic) => return Some(Err(panic)),
-        };
-        let mut asking = AssertUnwindSafe(asking).catch_unwind();
-        let mut timer = None;
-        std::future::poll_fn(|task| {
-            if let Poll::Ready(answered) = asking.poll_unpin(task) {
-                return Poll::Ready(Some(answered));
-            }
-            let timer = timer.get_or_insert_with(|| {
-                // Not held up by a plugin that uses up what this task may do at a time.
-                let timer = tokio::task::unconstrained(sleep_until(backstop.into()));
-                Box::pin(timer)
-            });
-            timer.as_mut().poll(task).map(|()| None)
-        })
-        .await
     }
 
     /// Its part in an outcome before anything is known of it but its times and what it was refused.
@@ -232,23 +211,23 @@ impl Entry {
 
     /// An answer that may count, or what is wrong with it.
     fn accept(&self, answer: Answer, asked: &Document) -> Result<Answer, Fault> {
-        if answer.refused.has_edit() && !matches!(answer.verdict, Verdict::Deny(_)) {
+        if answer.refused().has_edit() && !matches!(answer.verdict(), Verdict::Deny(_)) {
             return Err(Fault::new(
                 FaultKind::Protocol,
                 format!(
                     "answered {} although an edit of its was refused",
-                    answer.verdict.decision()
+                    answer.verdict().decision()
                 ),
             ));
         }
         // Spans into one text mean nothing in another.
-        if !answer.edits.is_empty() && answer.edits.document() != asked {
+        if !answer.edits().is_empty() && answer.edits().document() != asked {
             return Err(Fault::new(
                 FaultKind::Protocol,
                 "answered with edits of a payload that is not the one it was asked about",
             ));
         }
-        if let Verdict::Ask(approval) = &answer.verdict {
+        if let Verdict::Ask(approval) = answer.verdict() {
             check_size("approval", approval.bytes())?;
             if !approval.details.is_object() {
                 return Err(Fault::new(
@@ -257,11 +236,11 @@ impl Entry {
                 ));
             }
         }
-        let denied = match &answer.verdict {
+        let denied = match answer.verdict() {
             Verdict::Deny(violation) => Some(violation),
             Verdict::Ask(_) | Verdict::Allow => None,
         };
-        for violation in denied.into_iter().chain(&answer.suppressed) {
+        for violation in denied.into_iter().chain(answer.suppressed()) {
             check_size("violation", violation.bytes())?;
             violation
                 .check()
@@ -298,6 +277,27 @@ impl Entry {
             )),
         }
     }
+}
+
+/// The plugin's answer or panic; none past the backstop. A plugin that answers at once costs no timer.
+async fn until(
+    backstop: Instant,
+    asking: BoxFuture<'_, Answered>,
+) -> Option<std::thread::Result<Answered>> {
+    let mut asking = AssertUnwindSafe(asking).catch_unwind();
+    let mut timer = None;
+    std::future::poll_fn(|task| {
+        if let Poll::Ready(answered) = asking.poll_unpin(task) {
+            return Poll::Ready(Some(answered));
+        }
+        let timer = timer.get_or_insert_with(|| {
+            // Not held up by a plugin that uses up what this task may do at a time.
+            let timer = tokio::task::unconstrained(sleep_until(backstop.into()));
+            Box::pin(timer)
+        });
+        timer.as_mut().poll(task).map(|()| None)
+    })
+    .await
 }
 
 /// Whether a plugin of a kind with these grants sees a payload's headers: a legacy class does as it does

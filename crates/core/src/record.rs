@@ -157,9 +157,9 @@ impl PluginRecord {
 
     /// Takes down what the plugin answered.
     pub(crate) fn note(&mut self, answer: &Answer) {
-        self.verdict = Some(answer.verdict.decision().into());
-        self.edits = answer.edits.list().to_vec();
-        if let Verdict::Deny(violation) = &answer.verdict {
+        self.verdict = Some(answer.verdict().decision().into());
+        self.edits = answer.edits().list().to_vec();
+        if let Verdict::Deny(violation) = answer.verdict() {
             self.code = Some(violation.code.clone());
         }
     }

@@ -22,7 +22,7 @@ impl Draft {
         });
         let slot = self.note(readable)?;
         let mut seen = self.extensions.clone();
-        seen.apply(&self.effects.extensions);
+        seen.apply(&self.parts.effects().extensions);
         Ok(seen.slot(slot).cloned())
     }
 
@@ -90,23 +90,23 @@ impl Draft {
 
     /// Counts a write that was refused before it could be judged, such as one whose value is not I-JSON.
     pub fn refuse_extension(&mut self, refusal: Refusal) -> Refusal {
-        self.refused.note(WHAT, refusal.code);
+        self.parts.refused.note(WHAT, refusal.code);
         refusal
     }
 
     fn accept(&mut self, slot: Slot, judged: Judged) -> Result<(), Refusal> {
         self.grow(WHAT, ExtensionChanges::bytes(&judged))?;
-        self.effects.extensions.take(slot, judged);
+        self.parts.effects_mut().extensions.take(slot, judged);
         Ok(())
     }
 
     fn note_stripped(&mut self, judged: &Judged) {
         for _ in 0..judged.stripped {
-            self.refused.note(WHAT, RefusalCode::NotGranted);
+            self.parts.refused.note(WHAT, RefusalCode::NotGranted);
         }
     }
 
     fn note<T>(&mut self, result: Result<T, Refusal>) -> Result<T, Refusal> {
-        result.inspect_err(|refusal| self.refused.note(WHAT, refusal.code))
+        result.inspect_err(|refusal| self.parts.refused.note(WHAT, refusal.code))
     }
 }

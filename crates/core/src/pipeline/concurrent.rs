@@ -134,7 +134,7 @@ impl Sibling<'_> {
 
     fn denies(&self) -> bool {
         match self.called.as_ref().map(|called| &called.result) {
-            Some(Ok(answer)) => matches!(answer.verdict, Verdict::Deny(_)),
+            Some(Ok(answer)) => matches!(answer.verdict(), Verdict::Deny(_)),
             Some(Err(_)) => self.entry.on_error == OnError::Fail,
             None => false,
         }

@@ -53,21 +53,22 @@ impl Run<'_> {
         counts: bool,
         part: Option<&mut PluginRecord>,
     ) {
-        let Answer {
-            verdict,
-            edits,
-            effects,
-            suppressed,
-            refused: _,
-        } = answer;
-        let decision = verdict.decision();
-        if counts {
-            self.leave(entry, effects, part);
+        let mut answer = answer.into_parts();
+        let decision = answer.verdict.decision();
+        if counts && let Some(effects) = answer.effects.take() {
+            self.leave(entry, *effects, part);
         }
-        if let Some(violation) = suppressed {
-            self.suppress(entry, decision, Some(violation), None);
+        if let Some(violation) = answer.suppressed.take() {
+            self.suppress(entry, decision, Some(*violation), None);
         }
-        match verdict {
+        if entry.mode.may_modify() && decision != Decision::Deny && !answer.edits.is_empty() {
+            self.payload = answer.edits.apply_to(&self.payload);
+            self.bare = None;
+            self.edited = true;
+            // A large payload takes its time, which is not the next plugin's.
+            self.now = Instant::now();
+        }
+        match answer.verdict {
             Verdict::Deny(violation) if !entry.mode.may_block() => {
                 self.suppress(entry, decision, Some(violation), None);
             }
@@ -82,13 +83,6 @@ impl Run<'_> {
                 self.approvals.push(approval);
             }
             Verdict::Deny(_) | Verdict::Ask(_) | Verdict::Allow => {}
-        }
-        if entry.mode.may_modify() && decision != Decision::Deny && !edits.is_empty() {
-            self.payload = edits.apply_to(&self.payload);
-            self.bare = None;
-            self.edited = true;
-            // A large payload takes its time, which is not the next plugin's.
-            self.now = Instant::now();
         }
     }
 
