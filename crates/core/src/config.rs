@@ -32,6 +32,7 @@ mod groups;
 mod hidden;
 mod hooks;
 mod import;
+mod instances;
 mod keys;
 mod kind;
 mod legacy;
@@ -61,7 +62,8 @@ pub use options::{Environment, ReadOptions, Shape};
 pub use report::{ConfigReport, Problem};
 pub use schema::json_schema;
 pub use spec::{
-    About, Access, FileGrant, Limits, Mode, OnError, Permissions, PluginKind, PluginSpec,
+    About, Access, FileGrant, InstancePolicy, Instances, Limits, Mode, OnError, Permissions,
+    PluginKind, PluginSpec,
 };
 
 use keys::Keys;

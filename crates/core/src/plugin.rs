@@ -62,6 +62,12 @@ pub struct PluginInfo {
     pub late_answers: u64,
     /// Its environment, for a Python plugin.
     pub environment: Option<EnvironmentInfo>,
+    /// Instances that wait ready for calls, of a wasm plugin. It changes with every call.
+    #[serde(skip_serializing)]
+    pub ready_instances: Option<u32>,
+    /// What an operator may want to know of how it runs, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 impl PluginInfo {

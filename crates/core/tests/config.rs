@@ -8,6 +8,8 @@ mod conditions;
 mod entries;
 #[path = "config/groups.rs"]
 mod groups;
+#[path = "config/instances.rs"]
+mod instances;
 #[path = "config/loading.rs"]
 mod loading;
 #[path = "config/notes.rs"]

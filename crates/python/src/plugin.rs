@@ -25,6 +25,7 @@ impl Plugin for PythonPlugin {
             state: self.supervisor.word(),
             late_answers: self.supervisor.late_answers(),
             environment: self.environment.clone(),
+            ..PluginInfo::default()
         }
     }
 

@@ -20,6 +20,8 @@ pub(crate) struct Compiled {
     pub(crate) component: Component,
     /// `sha256:` and hexadecimal digits.
     pub(crate) digest: String,
+    /// Bytes of its file.
+    pub(crate) bytes: u64,
 }
 
 /// Components compiled so far and still in use, by digest.
@@ -41,8 +43,13 @@ impl Components {
         let cell = self.cell(&digest);
         let engine = engine.clone();
         let compile = || async {
+            let size = bytes.len() as u64;
             let component = blocking(move || compile(&engine, &bytes)).await??;
-            Ok(Arc::new(Compiled { component, digest }))
+            Ok(Arc::new(Compiled {
+                component,
+                digest,
+                bytes: size,
+            }))
         };
         let compiled = Arc::clone(cell.get_or_try_init(compile).await?);
         Ok(SharedComponent {

@@ -40,13 +40,16 @@ fn target(hook: &str) -> (&'static str, &'static str) {
 #[derive(Debug)]
 pub(crate) struct Exports {
     found: Vec<(&'static str, ComponentExportIndex)>,
+    imports_wasi: bool,
 }
 
 impl Exports {
     /// Looks at every export and import of `component` that is of our package.
     pub(crate) fn of(component: &Component, engine: &Engine) -> Result<Self, LoadError> {
         let types = component.component_type();
+        let mut imports_wasi = false;
         for (name, _) in types.imports(engine) {
+            imports_wasi |= name.starts_with("wasi:");
             if let Some(interface) = ours(name) {
                 interface?.one_of("imports", &IMPORTS)?;
             }
@@ -72,7 +75,10 @@ impl Exports {
             ))
             .hint("build it for one of the worlds of wit/plugin.wit, such as `tool-policy`"));
         }
-        Ok(Self { found })
+        Ok(Self {
+            found,
+            imports_wasi,
+        })
     }
 
     /// The function that answers `hook`; none where the component does not export its interface.
@@ -84,6 +90,11 @@ impl Exports {
     /// `lifecycle.init`, where it is exported.
     pub(crate) fn init(&self, component: &Component) -> Option<ComponentExportIndex> {
         self.function(component, "lifecycle", "init")
+    }
+
+    /// Whether the component may call the system.
+    pub(crate) fn imports_wasi(&self) -> bool {
+        self.imports_wasi
     }
 
     /// The hook interfaces the component has, for messages.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use hookgate_core::{Fault, FaultKind, Json};
 use wasmtime::component::ResourceTableError;
-use wasmtime::{Trap, WasmBacktrace};
+use wasmtime::{PoolConcurrencyLimitError, Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
 /// Frames of a trap's backtrace that are told.
@@ -55,6 +55,12 @@ pub(crate) fn fault(error: &wasmtime::Error, refused_memory: Option<u64>) -> Fau
             _ => FaultKind::Trap,
         };
         return Fault::new(kind, trap.to_string()).with_details(frames(error));
+    }
+    if error.is::<PoolConcurrencyLimitError>() {
+        return Fault::new(
+            FaultKind::Overloaded,
+            "there are as many instances as the pool holds",
+        );
     }
     if let Some(ResourceTableError::Full) = error.downcast_ref::<ResourceTableError>() {
         return Fault::new(FaultKind::ResourceLimit, "it holds too many handles");

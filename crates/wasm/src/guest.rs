@@ -68,6 +68,23 @@ impl Guest {
     }
 }
 
+impl Guest {
+    /// Turns an instance that was started for nobody into this call's.
+    pub(crate) fn begin(&mut self, call: HookCall) {
+        self.deadline = call.deadline;
+        self.phase = Phase::Guest;
+        self.log.begin();
+        self.draft = Some(call.draft());
+        self.call = Some(call);
+    }
+
+    /// Ends the call: what the guest may still do, it does for nobody.
+    pub(crate) fn end(&mut self) -> Option<Draft> {
+        self.call = None;
+        self.draft.take()
+    }
+}
+
 impl WasiView for Guest {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         let wasi = self.wasi.get_or_insert_with(|| {
@@ -92,6 +109,11 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
+    /// Bytes in use.
+    pub(crate) fn used(&self) -> u64 {
+        self.used
+    }
+
     /// The limit, if the guest asked for more than it.
     pub(crate) fn refused(&self) -> Option<u64> {
         self.refused.then_some(self.limit)

@@ -1,6 +1,7 @@
 //! [`WasmHost`]: loads components for the engine.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::future::BoxFuture;
 use hookgate_core::config::{PluginKind, PluginSpec};
@@ -14,9 +15,11 @@ use crate::guest::Guest;
 use crate::plugin::WasmPlugin;
 use crate::runtime::Runtime;
 
-/// The host of plugins of kind `wasm`. One a process is enough: it holds the wasmtime engine, its
-/// clock, and the components compiled so far.
+/// The host of plugins of kind `wasm`. It holds the components compiled so far; the wasmtime engine, its
+/// clock and its pool of instances are the process's own.
 pub struct WasmHost {
+    /// Tells its plugins from those of other hosts of the process.
+    id: u64,
     runtime: Arc<Runtime>,
     linker: Linker<Guest>,
     components: Components,
@@ -31,10 +34,12 @@ impl WasmHost {
     pub fn new() -> Result<Self, LoadError> {
         let error =
             |error: wasmtime::Error| LoadError::new(format!("wasmtime does not start: {error:#}"));
-        let runtime = Runtime::new().map_err(error)?;
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let runtime = Runtime::shared().map_err(error)?;
         let linker = linker(&runtime).map_err(error)?;
         Ok(Self {
-            runtime: Arc::new(runtime),
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            runtime,
             linker,
             components: Components::default(),
         })
@@ -57,6 +62,7 @@ impl WasmHost {
         })?;
         WasmPlugin::load(
             Arc::clone(&self.runtime),
+            self.id,
             component,
             &exports,
             instances,

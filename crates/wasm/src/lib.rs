@@ -32,16 +32,20 @@ mod calls;
 mod component;
 mod contract;
 mod faults;
+mod filler;
 mod grants;
 mod guest;
 mod host;
+mod instance;
 mod limits;
 mod logs;
 mod matchers;
 mod plugin;
 mod runtime;
+mod stock;
 
 pub use host::WasmHost;
 pub use limits::{
-    EPOCH_TICK, MAX_COMPONENT_BYTES, MAX_HANDLES, MAX_HOSTCALL_BYTES, WASM_STACK_BYTES,
+    EPOCH_TICK, HEAVY_COMPONENT_BYTES, MAX_COMPONENT_BYTES, MAX_HANDLES, MAX_HOSTCALL_BYTES,
+    POOL_INSTANCES, REUSE_GROWTH_BYTES, STOCK_IDLE, SYNC_TIMEOUT, WASM_STACK_BYTES,
 };

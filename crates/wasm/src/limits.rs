@@ -40,3 +40,43 @@ pub(crate) const MAX_MEMORIES: usize = 8;
 
 /// Largest component file, in bytes. A JavaScript engine takes 12 MB, CPython 18 MB.
 pub const MAX_COMPONENT_BYTES: u64 = 256 << 20;
+
+/// Component instances there may be at once, in all plugins together: sixty plugins with the default
+/// limits. Each reserves 4 GiB of addresses, which cost nothing, but a process has 128 TiB of them.
+pub const POOL_INSTANCES: u32 = 4_096;
+/// Core instances the pool has for each component instance: a Rust guest has 3, compiled Python some 20.
+pub(crate) const CORE_INSTANCES_PER_COMPONENT: u32 = 32;
+/// Tables the pool has for each component instance: a Rust guest has 2.
+pub(crate) const TABLES_PER_COMPONENT: u32 = 8;
+/// Metadata of one instance, in bytes; wasmtime's default refuses the largest real guests.
+pub(crate) const MAX_INSTANCE_METADATA_BYTES: usize = 4 << 20;
+/// Linear memory of a dropped instance that stays with the process, in bytes, cleared: what a small
+/// guest touches. The next instance then takes no page faults for it.
+pub(crate) const MEMORY_KEEP_RESIDENT_BYTES: usize = 1 << 20;
+/// The same of a table: the one of a Rust guest.
+pub(crate) const TABLE_KEEP_RESIDENT_BYTES: usize = 64 << 10;
+/// The same of a fiber's stack.
+pub(crate) const STACK_KEEP_RESIDENT_BYTES: usize = 64 << 10;
+
+/// Longest `limits.timeout` of a plugin that is called without a fiber. Such a call cannot give way, so
+/// it holds its thread for as long.
+pub const SYNC_TIMEOUT: Duration = Duration::from_millis(10);
+
+/// How long instances wait ready for a plugin nobody calls. Long enough for a person's next message;
+/// after it the memory is worth more.
+pub const STOCK_IDLE: Duration = Duration::from_secs(60);
+/// Looks within [`STOCK_IDLE`] at whether anybody calls.
+pub(crate) const STOCK_IDLE_LOOKS: u32 = 4;
+/// How long the task that fills stocks waits between two rounds while there are calls. Waking it costs a
+/// call more than many a verdict; a stock that is half empty wakes it all the same.
+pub(crate) const REFILL_PAUSE: Duration = Duration::from_millis(1);
+/// Rounds without work after which that task waits to be woken.
+pub(crate) const REFILL_ROUNDS: u32 = 50;
+
+/// Bytes by which the memory of an instance of `policy: reuse` may grow over what it was once started; one
+/// that gathers more is dropped. Room for a few of the largest payloads.
+pub const REUSE_GROWTH_BYTES: u64 = 32 << 20;
+
+/// Bytes of a component from which on `hookgate check` says that `policy: reuse` would do better: below
+/// are guests that start in microseconds, above those that bring an interpreter or a runtime along.
+pub const HEAVY_COMPONENT_BYTES: u64 = 2 << 20;

@@ -48,6 +48,12 @@ impl CallLog {
         }
     }
 
+    /// The budget of another call.
+    pub(crate) fn begin(&self) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.left = LOG_BYTES_PER_CALL;
+    }
+
     /// One entry of `log.write`.
     pub(crate) fn write(&self, level: Level, message: &str, fields: &str) -> Result<(), Ended> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,63 +1,50 @@
 //! [`WasmPlugin`]: one entry's component, and the way of a call through it.
 
-use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Instant;
 
 use futures::future::BoxFuture;
-use hookgate_core::config::PluginSpec;
+use hookgate_core::config::{InstancePolicy, PluginSpec};
 use hookgate_core::{
-    Answer, Approval, Document, Fault, FaultKind, HookCall, Json, LoadError, Phase, Plugin,
-    PluginInfo, Risk, Verdict, Violation,
+    Answer, Document, Fault, FaultKind, HookCall, LoadError, Phase, Plugin, PluginInfo,
 };
-use tokio::time::timeout_at;
-use wasmtime::component::{ComponentExportIndex, Instance, InstancePre, Resource, TypedFunc};
-use wasmtime::{Store, UpdateDeadline};
+use tokio::time::{sleep_until, timeout_at};
+use wasmtime::component::InstancePre;
 
-use crate::bindings::types;
 use crate::component::SharedComponent;
 use crate::contract::{Exports, interface_of};
-use crate::faults::{Ended, fault};
 use crate::grants::Grants;
-use crate::guest::{Guest, LentContext, LentDocument};
-use crate::limits::{DEADLINE_GRACE, MAX_HOSTCALL_BYTES, MIN_LOAD_TIMEOUT};
-use crate::logs::CallLog;
-use crate::matchers::Matchers;
-use crate::runtime::Runtime;
-
-type Init = (Result<(), types::Failure>,);
-type Hook = (Result<types::Verdict, types::Failure>,);
-type HookParams<'a> = (&'a str, Resource<LentDocument>, Resource<LentContext>);
+use crate::guest::Guest;
+use crate::instance::{Maker, late};
+use crate::limits::{DEADLINE_GRACE, HEAVY_COMPONENT_BYTES, MIN_LOAD_TIMEOUT, SYNC_TIMEOUT};
+use crate::runtime::{KeptRoom, Runtime};
+use crate::stock::Stock;
 
 /// A component loaded for one `plugins:` entry.
 pub(crate) struct WasmPlugin {
-    name: Arc<str>,
-    runtime: Arc<Runtime>,
     component: SharedComponent,
-    instances: InstancePre<Guest>,
-    init: Option<ComponentExportIndex>,
-    hooks: HashMap<String, ComponentExportIndex>,
-    config: Document,
-    grants: Arc<Grants>,
-    matchers: Arc<Matchers>,
-    memory_bytes: u64,
+    stock: Arc<Stock>,
+    _room: KeptRoom,
 }
 
 impl WasmPlugin {
     /// Checks that every configured hook is exported, and that an instance starts and takes its config.
     pub(crate) async fn load(
         runtime: Arc<Runtime>,
+        host: u64,
         component: SharedComponent,
         exports: &Exports,
         instances: InstancePre<Guest>,
         spec: &PluginSpec,
     ) -> Result<Self, LoadError> {
         let compiled = &component.compiled.component;
-        let mut hooks = HashMap::new();
+        let mut hooks = Vec::new();
         let mut missing = Vec::new();
         for hook in &spec.hooks {
             match exports.hook(compiled, hook) {
-                Some(function) => drop(hooks.insert(hook.clone(), function)),
+                Some(function) => hooks.push((hook.clone(), function)),
                 None => missing.push(format!("{hook} (interface `{}`)", interface_of(hook))),
             }
         }
@@ -71,230 +58,134 @@ impl WasmPlugin {
                 exports.interfaces()
             )));
         }
-        let plugin = Self {
-            name: spec.name.as_str().into(),
+        let name: Arc<str> = spec.name.as_str().into();
+        let (concurrency, stock) = (spec.limits.concurrency, spec.instances.stock);
+        let room = runtime.rooms().take(host, &name, concurrency, stock)?;
+        let room = runtime.keep(room);
+        let maker = Maker {
+            name,
             init: exports.init(compiled),
             hooks,
             config: Document::new(spec.config.clone()),
             grants: Arc::new(Grants::new(&spec.permissions)?),
             matchers: Arc::default(),
             memory_bytes: spec.limits.memory_bytes,
+            timeout: spec.limits.timeout,
+            // wasi functions may wait, which only a fiber can.
+            is_sync: spec.limits.timeout <= SYNC_TIMEOUT && !exports.imports_wasi(),
             runtime,
-            component,
             instances,
         };
-        plugin
-            .try_one(Instant::now() + spec.limits.timeout.max(MIN_LOAD_TIMEOUT))
-            .await?;
-        Ok(plugin)
-    }
-
-    /// Starts one instance as a call would, and looks at the types of the hooks' functions.
-    async fn try_one(&self, deadline: Instant) -> Result<(), LoadError> {
-        let trial = async {
-            let mut store = self.store(deadline);
-            let instance = self.start(&mut store).await?;
-            for (hook, function) in &self.hooks {
-                hook_function(&instance, &mut store, function).map_err(|error| {
-                    Fault::new(FaultKind::Load, format!("{hook}: {}", error.root_cause()))
-                })?;
-            }
-            Ok::<_, Fault>(())
-        };
-        let fault = match timeout_at((deadline + DEADLINE_GRACE).into(), trial).await {
-            Ok(Ok(())) => return Ok(()),
-            Ok(Err(fault)) => fault,
-            Err(_) => late(Phase::HostCall),
-        };
-        let error = LoadError::new(format!("a trial instance did not start: {fault}"));
-        Err(match fault.kind {
-            FaultKind::PluginError => LoadError::new(format!(
-                "the plugin refuses its configuration: {}",
-                fault.message
-            ))
-            .hint("see the plugin's own documentation for what belongs under `config:`"),
-            FaultKind::OutOfMemory => error.hint("raise `limits.memory`"),
-            FaultKind::Timeout => {
-                error.hint("raise `limits.timeout`, or look for an endless loop in `init`")
-            }
-            _ => error,
+        let deadline = Instant::now() + spec.limits.timeout.max(MIN_LOAD_TIMEOUT);
+        try_one(&maker, deadline).await?;
+        let stock = Stock::new(maker, spec.instances);
+        stock.refill();
+        Ok(Self {
+            component,
+            stock,
+            _room: room,
         })
     }
 
-    /// An empty store whose guest ends at the deadline.
-    fn store(&self, deadline: Instant) -> Store<Guest> {
-        let guest = Guest::new(
-            Arc::clone(&self.grants),
-            CallLog::new(Arc::clone(&self.name)),
-            Arc::clone(&self.matchers),
-            self.memory_bytes,
-            deadline,
-        );
-        let mut store = Store::new(self.runtime.engine(), guest);
-        store.limiter(|guest| &mut guest.memory);
-        store.set_hostcall_fuel(MAX_HOSTCALL_BYTES);
-        store.set_epoch_deadline(1);
-        store.epoch_deadline_callback(|store| {
-            let guest = store.data();
-            if Instant::now() >= guest.deadline {
-                return Err(Ended(late(guest.phase)).into());
-            }
-            Ok(UpdateDeadline::Yield(1))
-        });
-        store
-    }
-
-    /// A fresh instance that has run `init`.
-    async fn start(&self, store: &mut Store<Guest>) -> Result<Instance, Fault> {
-        store.data_mut().phase = Phase::Start;
-        let instance = self
-            .instances
-            .instantiate_async(&mut *store)
-            .await
-            .map_err(|error| ended(&error, store))?;
-        let Some(init) = &self.init else {
-            return Ok(instance);
-        };
-        store.data_mut().phase = Phase::Init;
-        let config = store
-            .data_mut()
-            .table
-            .push(LentDocument(self.config.clone()));
-        let config =
-            Resource::new_borrow(config.map_err(|error| ended(&error.into(), store))?.rep());
-        let init: TypedFunc<(Resource<LentDocument>,), Init> = instance
-            .get_typed_func(&mut *store, init)
-            .map_err(|error| ended(&error, store))?;
-        let (result,) = init
-            .call_async(&mut *store, (config,))
-            .await
-            .map_err(|error| ended(&error, store))?;
-        result.map_err(failed)?;
-        Ok(instance)
-    }
-
     async fn answer(&self, call: HookCall) -> Result<Answer, Fault> {
-        let Some(function) = self.hooks.get(&*call.hook) else {
+        let maker = self.stock.maker();
+        let hook = maker
+            .hooks
+            .iter()
+            .position(|(hook, _)| **hook == *call.hook);
+        let Some(hook) = hook else {
             return Err(Fault::new(
                 FaultKind::Unsupported,
                 format!("not loaded for hook {}", call.hook),
             ));
         };
-        let mut store = self.store(call.deadline);
-        store.data_mut().draft = Some(call.draft());
-        store.data_mut().call = Some(call.clone());
-        let instance = self.start(&mut store).await?;
-        store.data_mut().phase = Phase::Guest;
-        let table = &mut store.data_mut().table;
-        let lent = table
-            .push(LentDocument(call.payload.clone()))
-            .and_then(|document| {
-                let context = table.push(LentContext)?;
-                Ok((
-                    Resource::new_borrow(document.rep()),
-                    Resource::new_borrow(context.rep()),
-                ))
-            });
-        let (document, context) = lent.map_err(|error| ended(&error.into(), &store))?;
-        let hook = hook_function(&instance, &mut store, function)
-            .map_err(|error| ended(&error, &store))?;
-        // Hooks with a subject are told it, the custom hook its own name.
-        let first = call.subject.as_deref().unwrap_or(&call.hook);
-        let (verdict,) = hook
-            .call_async(&mut store, (first, document, context))
-            .await
-            .map_err(|error| ended(&error, &store))?;
-        let verdict = verdict_of(verdict.map_err(failed)?)?;
-        let draft = store.data_mut().draft.take();
-        draft
-            .map(|draft| draft.answer(verdict))
-            .ok_or_else(|| Fault::new(FaultKind::Protocol, "no draft"))
+        let mut instance = match self.stock.take() {
+            Some(instance) => instance,
+            None => maker.make(call.deadline).await?,
+        };
+        let answered = instance.answer(hook, call, maker.is_sync).await;
+        self.stock.give_back(instance, answered.is_ok());
+        answered
     }
+
+    /// What an operator may want to know of how it runs.
+    fn notes(&self) -> Vec<String> {
+        let bytes = self.component.compiled.bytes;
+        let reuses = self.stock.policy().policy == InstancePolicy::Reuse;
+        if bytes < HEAVY_COMPONENT_BYTES || reuses {
+            return Vec::new();
+        }
+        vec![format!(
+            "its component has {bytes} bytes and brings a runtime along, which every call starts anew; if \
+             it keeps its callers apart, write `instances: {{policy: reuse}}`"
+        )]
+    }
+}
+
+/// Starts one instance as a call would, and looks at the types of the hooks' functions.
+async fn try_one(maker: &Maker, deadline: Instant) -> Result<(), LoadError> {
+    let trial = timeout_at((deadline + DEADLINE_GRACE).into(), maker.make(deadline));
+    let fault = match trial.await {
+        Ok(Ok(_)) => return Ok(()),
+        Ok(Err(fault)) => fault,
+        Err(_) => late(Phase::HostCall),
+    };
+    let error = LoadError::new(format!("a trial instance did not start: {fault}"));
+    Err(match fault.kind {
+        FaultKind::PluginError => LoadError::new(format!(
+            "the plugin refuses its configuration: {}",
+            fault.message
+        ))
+        .hint("see the plugin's own documentation for what belongs under `config:`"),
+        FaultKind::OutOfMemory => error.hint("raise `limits.memory`"),
+        FaultKind::Timeout => {
+            error.hint("raise `limits.timeout`, or look for an endless loop in `init`")
+        }
+        _ => error,
+    })
 }
 
 impl Plugin for WasmPlugin {
     fn describe(&self) -> PluginInfo {
+        let maker = self.stock.maker();
         PluginInfo {
             kind: "wasm",
-            hooks: self.hooks.keys().cloned().collect(),
+            hooks: maker.hooks.iter().map(|(hook, _)| hook.clone()).collect(),
             digest: Some(self.component.compiled.digest.clone()),
-            sandbox: self.grants.describe(),
+            sandbox: maker.grants.describe(),
             state: "ready",
+            ready_instances: Some(self.stock.ready()),
+            notes: self.notes(),
             ..PluginInfo::default()
         }
     }
 
     fn call(&self, call: HookCall) -> BoxFuture<'_, Result<Answer, Fault>> {
         Box::pin(async move {
+            // A guest that computes ends at its next epoch check; what still runs then waits in a host call.
             let deadline = call.deadline + DEADLINE_GRACE;
-            // A guest that computes ends at its next epoch check; what still runs now waits in a host call.
-            timeout_at(deadline.into(), self.answer(call))
-                .await
-                .unwrap_or_else(|_| Err(late(Phase::HostCall)))
+            let mut answer = pin!(self.answer(call));
+            let mut timer = None;
+            std::future::poll_fn(|task| {
+                if let Poll::Ready(answered) = answer.as_mut().poll(task) {
+                    return Poll::Ready(answered);
+                }
+                // Only for those that do not answer at once: a timer costs more than many a verdict.
+                let timer = timer.get_or_insert_with(|| Box::pin(sleep_until(deadline.into())));
+                timer
+                    .as_mut()
+                    .poll(task)
+                    .map(|()| Err(late(Phase::HostCall)))
+            })
+            .await
         })
+    }
+
+    fn shutdown(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move { self.stock.close() })
     }
 
     fn keeps_deadline(&self) -> bool {
         true
     }
-}
-
-fn hook_function(
-    instance: &Instance,
-    store: &mut Store<Guest>,
-    function: &ComponentExportIndex,
-) -> wasmtime::Result<TypedFunc<HookParams<'static>, Hook>> {
-    instance.get_typed_func(store, function)
-}
-
-fn ended(error: &wasmtime::Error, store: &Store<Guest>) -> Fault {
-    fault(error, store.data().memory.refused())
-}
-
-fn late(phase: Phase) -> Fault {
-    Fault::timeout(phase, "it was not done at its deadline")
-}
-
-fn failed(failure: types::Failure) -> Fault {
-    match failure {
-        types::Failure::Unsupported => {
-            Fault::new(FaultKind::Unsupported, "it does not handle this hook")
-        }
-        types::Failure::Failed(message) => Fault::new(FaultKind::PluginError, message),
-    }
-}
-
-fn verdict_of(verdict: types::Verdict) -> Result<Verdict, Fault> {
-    Ok(match verdict {
-        types::Verdict::Allow => Verdict::Allow,
-        types::Verdict::Ask(approval) => Verdict::Ask(Approval {
-            reason: approval.reason,
-            risk: match approval.risk {
-                types::Risk::Low => Risk::Low,
-                types::Risk::Medium => Risk::Medium,
-                types::Risk::High => Risk::High,
-                types::Risk::Critical => Risk::Critical,
-            },
-            details: details(approval.details)?,
-        }),
-        types::Verdict::Deny(violation) => Verdict::Deny(Violation {
-            plugin: None,
-            code: violation.code,
-            reason: violation.reason,
-            description: violation.description,
-            details: details(violation.details)?,
-            mcp_error_code: violation.mcp_error_code,
-            http_status_code: violation.http_status_code,
-            http_headers: violation.http_headers,
-        }),
-    })
-}
-
-fn details(text: String) -> Result<Json, Fault> {
-    Json::parse(text).map_err(|error| {
-        Fault::new(
-            FaultKind::PluginError,
-            format!("the details of its verdict are not I-JSON: {error}"),
-        )
-    })
 }

@@ -31,6 +31,17 @@ pub const PYTHON_CONCURRENCY: u32 = 32;
 /// Calls in flight of one in-process plugin: only a bound against runaway callers.
 pub const IN_PROCESS_CONCURRENCY: u32 = 1_024;
 
+/// Instances of one wasm plugin that wait ready for the next calls. Enough for a burst of some calls at
+/// once; a call that finds none starts its own, which takes microseconds for all but heavy guests.
+pub const INSTANCE_STOCK: u32 = 4;
+/// Most instances of one plugin that may wait ready: beyond it, memory waits that calls could use.
+pub const INSTANCE_STOCK_MAX: u32 = 256;
+/// Calls after which an instance of `policy: reuse` is dropped. What starting one costs is nothing spread
+/// over so many, and whatever it gathered is gone.
+pub const INSTANCE_MAX_CALLS: u32 = 1_000;
+/// Largest `max_calls`: beyond it is never.
+pub const INSTANCE_MAX_CALLS_MAX: u32 = 1_000_000_000;
+
 /// Calls of one plugin that may wait for a slot. Waiting is inside the timeout; a longer queue could
 /// only hold calls that time out in it.
 pub const QUEUE_CALLS: u32 = 1_024;
@@ -162,6 +173,18 @@ pub fn defaults_table() -> Vec<DefaultRow> {
             calls_wasm,
             calls_python,
             calls_in_process,
+        ),
+        row(
+            "instances waiting ready",
+            INSTANCE_STOCK.to_string(),
+            none(),
+            none(),
+        ),
+        row(
+            "calls per instance under reuse",
+            INSTANCE_MAX_CALLS.to_string(),
+            none(),
+            none(),
         ),
         same("calls waiting for a slot", QUEUE_CALLS.to_string()),
         same("payload", bytes_text(MAX_PAYLOAD_BYTES)),

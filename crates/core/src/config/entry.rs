@@ -11,7 +11,7 @@ use super::report::{Findings, shown};
 use super::rules::Rules;
 use super::spec::{About, Limits, Mode, OnError, PluginSpec};
 use super::yaml::{Node, Value};
-use super::{conditions, hooks, kind, legacy, limits, permissions, plugin_config};
+use super::{conditions, hooks, instances, kind, legacy, limits, permissions, plugin_config};
 
 pub(super) const MODES: [(&str, Mode); 6] = [
     ("sequential", Mode::Sequential),
@@ -182,6 +182,7 @@ fn read(entry: &Node, rules: &Rules, findings: &mut Findings) -> Option<PluginSp
         _ => Limits::wasm(),
     };
     let limits = limits::read(fields.get("limits"), default_limits, findings);
+    let instances = instances::read(&fields, is_wasm, findings);
     let mut permissions = permissions::read(fields.get("permissions"), is_wasm, paths, findings);
     permissions.data = legacy::capabilities(&fields, permissions.data, findings);
     let config = config_node.map(|node| plugin_config::read(node, findings));
@@ -199,6 +200,7 @@ fn read(entry: &Node, rules: &Rules, findings: &mut Findings) -> Option<PluginSp
     spec.on_error = on_error;
     spec.group = group.map(|group| group.name.clone());
     spec.limits = limits;
+    spec.instances = instances;
     spec.permissions = permissions;
     spec.config = config.unwrap_or_else(crate::Json::object);
     spec.about = about;

@@ -30,7 +30,6 @@ const LATER: &[(&str, &str)] = &[
     ("allow_build", REMOVE),
     ("digest", REMOVE),
     ("environment", "write `permissions: {env: [NAME]}`"),
-    ("instances", "write `limits: {concurrency: N}`"),
     (
         "python",
         "write `requirements:` or `requirements_file:` in the entry",
@@ -94,6 +93,7 @@ impl Keys {
             ("on_error", IN_ENTRY),
             ("config", IN_ENTRY),
             ("limits", IN_ENTRY),
+            ("instances", IN_ENTRY),
             ("permissions", IN_ENTRY),
         ],
     };
@@ -114,6 +114,7 @@ impl Keys {
             "priority",
             "on_error",
             "limits",
+            "instances",
             "permissions",
             "config",
             "description",
@@ -224,6 +225,16 @@ impl Keys {
         known: &["resource_uri", "fields", "result", "context", "extensions"],
         later: &[],
         elsewhere: &[],
+    };
+
+    pub const INSTANCES: Self = Self {
+        place: "instances",
+        known: &["policy", "stock", "max_calls"],
+        later: &[],
+        elsewhere: &[
+            ("concurrency", "write `limits: {concurrency: 64}`"),
+            ("reuse", "write `instances: {policy: reuse}`"),
+        ],
     };
 
     pub const LIMITS: Self = Self {

@@ -34,6 +34,8 @@ pub struct PluginSpec {
     pub conditions: Vec<Condition>,
     /// What one call, or one worker, may take.
     pub limits: Limits,
+    /// How its instances serve calls, of a wasm plugin.
+    pub instances: Instances,
     /// What the operator granted; nothing by default.
     pub permissions: Permissions,
     /// The plugin's own `config:`, an object that nobody but the plugin judges. Numbers keep the
@@ -63,6 +65,7 @@ impl PluginSpec {
             on_error: defaults::ON_ERROR,
             group: None,
             conditions: Vec::new(),
+            instances: Instances::default(),
             permissions: Permissions::default(),
             config: Json::object(),
             about: About::default(),
@@ -220,6 +223,28 @@ pub struct Limits {
     pub memory_bytes: u64,
     /// Calls in flight, 1 to 65,536; more wait.
     pub concurrency: u32,
+}
+
+/// How the instances of a wasm plugin serve its calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Instances {
+    /// Whether one serves again.
+    pub policy: InstancePolicy,
+    /// How many are kept ready between calls, at most 256; at least 1 where they serve again.
+    pub stock: u32,
+    /// Calls after which one that serves again is dropped; at least 1.
+    pub max_calls: u32,
+}
+
+/// Whether an instance serves more than one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InstancePolicy {
+    /// One call and no more: what it leaves in memory, nobody sees.
+    SingleUse,
+    /// One call after another, until one ends in a fault, or it has served or grown enough. For plugins
+    /// whose start costs more than their calls, and whom the operator trusts to keep callers apart.
+    Reuse,
 }
 
 /// What the operator granted a plugin. The default is nothing.

@@ -244,7 +244,7 @@ fn keys_that_are_wrong() {
                 3,
                 "unknown key: xyzzy",
                 "possible keys: name, kind, component, requirements, requirements_file, import_paths, \
-                 workdir, hooks, conditions, mode, priority, on_error, limits, permissions, config, description, \
+                 workdir, hooks, conditions, mode, priority, on_error, limits, instances, permissions, config, description, \
                  author, version, tags",
             )],
         ),
@@ -306,7 +306,7 @@ fn keys_that_are_wrong() {
                 3,
                 "unknown key: a\\u{1b}[31mb\\u{202e}",
                 "possible keys: name, kind, component, requirements, requirements_file, import_paths, \
-                 workdir, hooks, conditions, mode, priority, on_error, limits, permissions, config, description, \
+                 workdir, hooks, conditions, mode, priority, on_error, limits, instances, permissions, config, description, \
                  author, version, tags",
             )],
         ),
@@ -341,7 +341,6 @@ fn keys_that_come_later_are_not_called_unknown() {
         ),
     ]);
     for key in [
-        "instances",
         "sandbox",
         "python",
         "worker",

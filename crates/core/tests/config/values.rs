@@ -220,6 +220,8 @@ fn the_table_of_defaults() {
         ["timeout per call", "1s", "30s", "1s"],
         ["memory", "64 MiB", "512 MiB", "-"],
         ["calls in flight per plugin", "64", "32", "1024"],
+        ["instances waiting ready", "4", "-", "-"],
+        ["calls per instance under reuse", "1000", "-", "-"],
         ["calls waiting for a slot", "1024", "1024", "1024"],
         ["payload", "10 MB", "10 MB", "10 MB"],
         ["result", "10 MB", "10 MB", "10 MB"],

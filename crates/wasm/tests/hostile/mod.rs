@@ -1,4 +1,5 @@
-//! An engine with the hostile component in it.
+//! An engine with the hostile component in it. Not every test that shares this needs all of it.
+#![allow(dead_code)]
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -9,6 +9,7 @@ mod bindings;
 mod context;
 mod exhaust;
 mod outside;
+mod remember;
 
 use bindings::exports::hookgate::plugin::{lifecycle, tools};
 use bindings::hookgate::plugin::call::{Context, Document};
@@ -42,6 +43,7 @@ impl tools::Guest for Hostile {
         None.or_else(|| exhaust::answer(&word))
             .or_else(|| outside::answer(&word, payload, ctx))
             .or_else(|| context::answer(&word, payload, ctx))
+            .or_else(|| remember::answer(&word, payload, ctx))
             .or_else(|| answers::answer(&word, ctx))
             .unwrap_or(Ok(Verdict::Allow))
     }

@@ -8,7 +8,9 @@ use super::paths;
 use crate::condition::Condition;
 use crate::config::defaults;
 use crate::config::limits::bytes_text;
-use crate::config::spec::{Access, Limits, Mode, OnError, Permissions, PluginKind, PluginSpec};
+use crate::config::spec::{
+    Access, Instances, Limits, Mode, OnError, Permissions, PluginKind, PluginSpec,
+};
 
 /// Why a plugin has no entry, for people.
 pub(super) type Why = String;
@@ -26,6 +28,7 @@ pub(super) fn entry(spec: &PluginSpec, folder: &Path) -> Result<Map<String, Valu
         group: _,
         conditions,
         limits,
+        instances,
         permissions,
         config,
         about,
@@ -97,6 +100,7 @@ pub(super) fn entry(spec: &PluginSpec, folder: &Path) -> Result<Map<String, Valu
         "limits",
         limits_of(*limits, kind.default_limits()),
     );
+    write_if_any(&mut members, "instances", instances_of(*instances));
     write_if_any(
         &mut members,
         "permissions",
@@ -134,6 +138,22 @@ fn condition(condition: &Condition) -> Result<Value, Why> {
         .map(|field| (field.to_owned(), json!(condition.listed(field))))
         .filter(|(_, listed)| listed != &json!([]));
     Ok(Value::Object(listed.collect()))
+}
+
+/// How instances serve, where that is not the default.
+fn instances_of(instances: Instances) -> Value {
+    let defaults = Instances::default();
+    let mut members = Map::new();
+    if instances.policy != defaults.policy {
+        members.insert("policy".into(), json!(instances.policy));
+    }
+    if instances.stock != defaults.stock {
+        members.insert("stock".into(), json!(instances.stock));
+    }
+    if instances.max_calls != defaults.max_calls {
+        members.insert("max_calls".into(), json!(instances.max_calls));
+    }
+    Value::Object(members)
 }
 
 fn limits_of(limits: Limits, defaults: Limits) -> Value {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 use super::super::defaults;
-use super::super::spec::{Access, Limits as LimitsSpec, Mode, OnError};
+use super::super::spec::{Access, InstancePolicy, Limits as LimitsSpec, Mode, OnError};
 use super::no_null;
 use super::values::{
     ByteCount, Duration, EnvName, GuestPath, HookName, HostPath, Kind, Printable, Requirement,
@@ -87,6 +87,8 @@ struct Entry {
     conditions: Option<Vec<Condition>>,
     /// What one call, or one worker, may take.
     limits: Option<Limits>,
+    /// How its instances serve calls, for `kind: wasm`.
+    instances: Option<Instances>,
     /// What it may reach; nothing by default.
     permissions: Option<Permissions>,
     /// The plugin's own configuration, which only the plugin judges.
@@ -129,6 +131,7 @@ fn of_kind() -> Value {
             "properties": {
                 "limits": limits(LimitsSpec::python()),
                 "component": false,
+                "instances": false,
                 "permissions": {"properties": {"files": false}},
             },
         },
@@ -177,6 +180,30 @@ struct Limits {
     /// Calls in flight; more wait.
     #[schemars(range(min = 1, max = defaults::CONCURRENCY_MAX_CALLS))]
     concurrency: Option<u32>,
+}
+
+/// How the instances of a wasm plugin serve its calls.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, transform = no_null, extend("allOf" = [of_policy()]))]
+struct Instances {
+    /// Whether one serves more than one call.
+    #[schemars(extend("default" = InstancePolicy::SingleUse))]
+    policy: Option<InstancePolicy>,
+    /// How many are kept ready between calls.
+    #[schemars(range(min = 0, max = defaults::INSTANCE_STOCK_MAX), extend("default" = defaults::INSTANCE_STOCK))]
+    stock: Option<u32>,
+    /// Calls after which one is dropped, for `policy: reuse`.
+    #[schemars(range(min = 1, max = defaults::INSTANCE_MAX_CALLS_MAX), extend("default" = defaults::INSTANCE_MAX_CALLS))]
+    max_calls: Option<u32>,
+}
+
+/// Nothing kept is nothing used again, and single use is one call.
+fn of_policy() -> Value {
+    json!({
+        "if": {"properties": {"policy": {"const": InstancePolicy::Reuse}}, "required": ["policy"]},
+        "then": {"properties": {"stock": {"minimum": 1}}},
+        "else": {"properties": {"max_calls": false}},
+    })
 }
 
 /// What the operator grants a plugin.

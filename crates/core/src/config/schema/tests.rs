@@ -37,6 +37,7 @@ fn every_mapping_has_the_keys_of_its_reader() {
         ("Plugin", Keys::ENTRY),
         ("Condition", Keys::CONDITION),
         ("Limits", Keys::LIMITS),
+        ("Instances", Keys::INSTANCES),
         ("Permissions", Keys::PERMISSIONS),
         ("FileGrant", Keys::FILE_GRANT),
     ];
@@ -72,6 +73,7 @@ fn required_keys_are_those_the_reader_misses() {
         ("Plugin", json!(["name", "kind", "hooks"])),
         ("Condition", Value::Null),
         ("Limits", Value::Null),
+        ("Instances", Value::Null),
         ("Permissions", Value::Null),
         ("FileGrant", json!(["host", "guest"])),
     ] {
