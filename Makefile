@@ -18,7 +18,7 @@ export HOOKGATE_UV := $(UV)
 # Snapshots are only compared; whoever changes a message writes them anew with INSTA_UPDATE=always.
 export INSTA_UPDATE ?= no
 
-.PHONY: help demo test lint bench bench-engine guests setup fmt vectors worker-tests clean
+.PHONY: help demo test lint bench bench-engine bench-peers guests setup fmt vectors worker-tests clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,18 +58,27 @@ lint: setup $(CARGO_DENY) ## fmt, clippy, rustdoc, cargo-deny
 	cargo fmt --manifest-path guest-plugins/Cargo.toml --all --check
 	cargo fmt --manifest-path tests/guests/Cargo.toml --all --check
 	cargo fmt --manifest-path benches/engine-peer/Cargo.toml --check
+	cargo fmt --manifest-path benches/wasm-peers/Cargo.toml --check
+	cargo fmt --manifest-path benches/wasm-peers/guests/Cargo.toml --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items
 	$(CARGO_DENY) --locked check licenses bans sources
 
-bench: setup guests ## measure a call through each host and the engine; writes target/bench/*.json
+bench: setup guests ## measure calls, and a million of them; writes target/bench/*.json
 	@cargo bench --locked --profile dev -p hookgate --bench calls
+	cargo bench --locked --profile dev -p hookgate --bench endurance
 
 bench-engine: ## measure the engine beside cpex-core's, which must not be quicker; writes target/bench/engine.json
 	@command -v cargo >/dev/null || { echo "error: cargo is missing; hint: install Rust from https://rustup.rs" >&2; exit 1; }
 	cargo run --quiet --release --locked --ignore-rust-version \
 	    --manifest-path benches/engine-peer/Cargo.toml --target-dir target/bench-engine \
 	    -- target/bench/engine.json
+
+bench-peers: setup guests ## measure wasm calls beside extism's; writes target/bench/peers.json (slow: compiles two wasmtimes)
+	@bash benches/wasm-peers/guests/build.sh target/bench-guests
+	cargo run --quiet --release --locked --ignore-rust-version \
+	    --manifest-path benches/wasm-peers/Cargo.toml --target-dir target/bench-peers \
+	    -- target/bench-guests target/guests target/bench/peers.json
 
 guests: setup ## build the guest components into target/guests
 	@bash guest-plugins/build.sh
@@ -79,6 +88,8 @@ fmt: ## format everything
 	cargo fmt --manifest-path guest-plugins/Cargo.toml --all
 	cargo fmt --manifest-path tests/guests/Cargo.toml --all
 	cargo fmt --manifest-path benches/engine-peer/Cargo.toml
+	cargo fmt --manifest-path benches/wasm-peers/Cargo.toml
+	cargo fmt --manifest-path benches/wasm-peers/guests/Cargo.toml --all
 
 clean: ## remove everything that was built
 	rm -rf target
