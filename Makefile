@@ -28,7 +28,8 @@ demo: setup guests ## run the demonstration chain over 3,461 real and labelled c
 	cargo build --quiet --locked -p hookgate-cli
 	mkdir -p $(DEMO)
 	echo "==> running the demonstration"
-	HOOKGATE_ENV_DIR=$(CURDIR)/$(DEMO)/environments target/debug/hookgate demo \
+	HOOKGATE_ENV_DIR=$(CURDIR)/$(DEMO)/environments HOOKGATE_CACHE_DIR=$(CURDIR)/$(DEMO)/components \
+	    target/debug/hookgate demo \
 	    --config examples/demo.yaml \
 	    --calls tests/data/bfcl-tool-calls.jsonl --expected tests/data/bfcl-expected.jsonl \
 	    --labelled tests/data/labelled-calls.jsonl --labelled-expected tests/data/labelled-expected.jsonl \

@@ -50,6 +50,26 @@ pub fn component(name: &str) -> PathBuf {
     root().join("target/guests").join(format!("{name}.wasm"))
 }
 
+/// The digest of a file, as `digest:` pins it.
+///
+/// # Panics
+///
+/// If it cannot be read.
+#[must_use]
+pub fn digest(file: &Path) -> String {
+    use sha2::Digest as _;
+    let bytes = std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let digits = sha2::Sha256::digest(bytes);
+    let digits: String = digits.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{digits}")
+}
+
+/// Where tests of the command keep compiled code, so that a guest is compiled once for all of them.
+#[must_use]
+pub fn code_cache() -> PathBuf {
+    root().join("target/test-code-cache")
+}
+
 /// Where tests keep Python environments, so that one requirement set is installed once for all of them.
 #[must_use]
 pub fn environments() -> PathBuf {

@@ -2,6 +2,7 @@
 
 mod call;
 mod check;
+mod compile;
 mod demo;
 mod explain;
 mod import;
@@ -20,6 +21,8 @@ use crate::terminal::Terminal;
 pub enum Command {
     /// Load a configuration and show what it does, or everything that is wrong with it.
     Check(check::CheckArguments),
+    /// Compile components ahead of time, so that the next start takes them from the code cache.
+    Compile(compile::CompileArguments),
     /// Ask the plugins about one payload.
     Call(Box<call::CallArguments>),
     /// Say who would be asked about one payload, and why the others would not. Loads nothing.
@@ -65,6 +68,7 @@ pub async fn execute(arguments: Arguments, terminal: &Terminal) -> anyhow::Resul
     let format = arguments.format;
     match arguments.command {
         Command::Check(arguments) => check::check(arguments, format, terminal).await,
+        Command::Compile(arguments) => compile::compile(arguments, format, terminal).await,
         Command::Call(arguments) => call::call(*arguments, format, terminal).await,
         Command::Explain(arguments) => explain::explain(*arguments, format, terminal).await,
         Command::Run(arguments) => run::run(arguments, format, terminal).await,

@@ -62,7 +62,8 @@ pub fn config_entry(problem: &Problem) -> Entry<'_> {
     }
 }
 
-fn load_entry<'a>(
+/// What keeps one plugin from loading, for a program.
+pub fn load_entry<'a>(
     file: &'a str,
     line: Option<usize>,
     plugin: Option<&'a str>,
@@ -250,7 +251,8 @@ fn load_text(file: &str, report: &LoadReport) -> String {
     out
 }
 
-fn explain(out: &mut String, error: &LoadError) {
+/// Adds an error's details and its hint below its message.
+pub fn explain(out: &mut String, error: &LoadError) {
     for line in error.detail.iter().flat_map(|detail| detail.lines()) {
         let _ = write!(out, "\n  | {}", shown(line));
     }

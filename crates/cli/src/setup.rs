@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hookgate::config::{Config, ConfigReport, ReadOptions, Shape};
-use hookgate::{Engine, HostOptions, LoadError, LoadReport, PythonHostOptions, RecordSink};
+use hookgate::{
+    Engine, HostOptions, LoadError, LoadReport, PythonHostOptions, RecordSink, WasmHostOptions,
+};
 
 use crate::terminal::Terminal;
 
@@ -44,6 +46,15 @@ pub fn config(file: &Path, shape: impl Into<Shape>) -> Result<Config, SetupError
     Ok(config)
 }
 
+/// The code cache is where the user's environment says, or nowhere: then components are compiled anew.
+pub fn wasm_options() -> WasmHostOptions {
+    let options = WasmHostOptions::default();
+    match hookgate::default_code_cache() {
+        Some(folder) => options.code_cache(folder),
+        None => options,
+    }
+}
+
 /// Loads every plugin of `config`; records go to `sink`.
 pub async fn engine(
     config: Config,
@@ -55,7 +66,7 @@ pub async fn engine(
         .as_ref()
         .map(|file| file.display().to_string())
         .unwrap_or_default();
-    let mut options = HostOptions::default();
+    let mut options = HostOptions::default().wasm(wasm_options());
     // Without a store the library says what to do.
     if let Some(store) = hookgate::default_store() {
         let mut python = PythonHostOptions::new(store);

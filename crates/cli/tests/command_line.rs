@@ -3,6 +3,7 @@
 mod command_line {
     mod call;
     mod check;
+    mod compile;
     mod demo;
     mod explain;
     mod import;

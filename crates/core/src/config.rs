@@ -26,6 +26,7 @@
 
 mod conditions;
 pub mod defaults;
+mod digest;
 mod entry;
 mod entry_at;
 mod groups;

@@ -199,6 +199,7 @@ plugins:
 - name: gate
   kind: wasm
   component: gate.wasm
+  digest: sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
   hooks: [x]
   limits: {timeout: 1m 30s, memory: 128MiB, concurrency: 3}
   permissions: {files: [{host: my_pkg, guest: /pkg, access: read_write}, {host: ., guest: /all}], env: [A, B], data: [read_agent]}
@@ -387,7 +388,7 @@ fn everything_that_is_left_out_is_listed() {
     assert_eq!(
         grants,
         [
-            "11:other: at home it could read every environment variable, file and host; variables it sees here: none"
+            "12:other: at home it could read every environment variable, file and host; variables it sees here: none"
         ],
         "a component could do nothing at home"
     );

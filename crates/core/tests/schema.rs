@@ -245,6 +245,16 @@ const WRONG: &[(&str, &str, bool)] = &[
         false,
     ),
     (
+        "a digest that is too short",
+        "plugins: [{name: p, kind: wasm, component: gate.wasm, digest: 'sha256:00', hooks: [x]}]\n",
+        true,
+    ),
+    (
+        "a class with a digest",
+        "plugins: [{name: p, kind: a.B, digest: 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef', hooks: [x]}]\n",
+        true,
+    ),
+    (
         "a class with a component",
         "plugins: [{name: p, kind: a.B, component: gate.wasm, hooks: [x]}]\n",
         true,
@@ -474,6 +484,7 @@ plugins:
 - name: one
   kind: wasm
   component: gate.wasm
+  digest: sha256:0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef
   hooks: [tool_pre_invoke, my.own-hook]
   mode: transform
   priority: -7

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hookgate_core::config::{Config, Mode};
 use hookgate_core::{Engine, EngineBuilder, LoadError};
 use hookgate_python::{PythonHost, PythonHostOptions, default_store};
-use hookgate_wasm::WasmHost;
+use hookgate_wasm::{WasmHost, WasmHostOptions};
 
 /// How hosts are made.
 #[derive(Debug, Clone, Default)]
@@ -14,6 +14,8 @@ pub struct HostOptions {
     /// The environment store, the installer and the progress of the Python host; by default a store
     /// in [`default_store`] and whatever installer there is.
     pub python: Option<PythonHostOptions>,
+    /// The code cache of the wasm host; by default there is none, and every component is compiled anew.
+    pub wasm: WasmHostOptions,
     /// Adds every host, also one that no plugin of the configuration needs, so that a reload may
     /// bring the first plugin of a kind.
     pub all_kinds: bool,
@@ -24,6 +26,13 @@ impl HostOptions {
     #[must_use]
     pub fn python(mut self, options: PythonHostOptions) -> Self {
         self.python = Some(options);
+        self
+    }
+
+    /// These options with those of the wasm host.
+    #[must_use]
+    pub fn wasm(mut self, options: WasmHostOptions) -> Self {
+        self.wasm = options;
         self
     }
 
@@ -58,7 +67,7 @@ pub fn engine_with(config: Config, options: HostOptions) -> Result<EngineBuilder
     let (wasm, python) = (wanted("wasm"), wanted("python"));
     let mut builder = Engine::builder().config(config);
     if wasm {
-        builder = builder.host(Arc::new(WasmHost::new()?));
+        builder = builder.host(Arc::new(WasmHost::with_options(options.wasm)?));
     }
     if python {
         let python = options.python.map_or_else(default_python, Ok)?;

@@ -80,6 +80,9 @@ pub use hookgate_core::*;
 pub use hookgate_python::{
     EnvironmentEvent, Installer, Progress, PythonHost, PythonHostOptions, default_store,
 };
-pub use hookgate_wasm::WasmHost;
+pub use hookgate_wasm::{
+    CodeCacheOptions, CodeCounts, CodeOrigin, CompiledComponent, WasmHost, WasmHostOptions,
+    default_code_cache,
+};
 
 pub use hosts::{HostOptions, engine, engine_with};

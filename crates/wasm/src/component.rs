@@ -1,6 +1,6 @@
 //! A component's file: read, recognised, compiled once however many entries name it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -13,7 +13,10 @@ use tokio::sync::OnceCell;
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
+use crate::cache::{Code, CodeCache, Key};
+use crate::compile::{CodeCounts, CodeOrigin};
 use crate::limits::MAX_COMPONENT_BYTES;
+use crate::options::CodeCacheOptions;
 
 /// A compiled component and the digest of its file.
 pub(crate) struct Compiled {
@@ -22,40 +25,111 @@ pub(crate) struct Compiled {
     pub(crate) digest: String,
     /// Bytes of its file.
     pub(crate) bytes: u64,
+    pub(crate) origin: CodeOrigin,
+    pub(crate) code_bytes: u64,
+    /// Why its code is not in the cache, if there is one.
+    pub(crate) not_kept: Option<LoadError>,
 }
 
 /// Components compiled so far and still in use, by digest.
-#[derive(Default)]
 pub(crate) struct Components {
     by_digest: Mutex<HashMap<String, Weak<OnceCell<Arc<Compiled>>>>>,
+    cache: Option<Arc<CodeCache>>,
+    counts: Mutex<CodeCounts>,
+    /// What was said about the cache; once is enough.
+    said: Mutex<HashSet<String>>,
 }
 
 impl Components {
-    /// Reads and compiles the file, or shares what another entry with equal bytes has compiled.
+    pub(crate) fn new(cache: Option<CodeCacheOptions>) -> Self {
+        Self {
+            by_digest: Mutex::default(),
+            cache: cache.map(|options| Arc::new(CodeCache::new(options))),
+            counts: Mutex::default(),
+            said: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn has_cache(&self) -> bool {
+        self.cache.is_some()
+    }
+
+    pub(crate) fn counts(&self) -> CodeCounts {
+        *self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives a component that may run, and warns if its code could not be kept. See [`Self::get`].
     pub(crate) async fn load(
         &self,
         engine: &Engine,
         file: &Path,
+        pinned: Option<&str>,
+    ) -> Result<SharedComponent, LoadError> {
+        let component = self.get(engine, file, pinned).await?;
+        if let Some(problem) = &component.compiled.not_kept {
+            let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+            if said.insert(problem.message.clone()) {
+                let hint = problem.hint.as_deref().unwrap_or_default();
+                tracing::warn!(
+                    "{}; components are compiled at every start; hint: {hint}",
+                    problem.message
+                );
+            }
+        }
+        Ok(component)
+    }
+
+    /// Reads the file and compiles it, or takes its code from the cache, or shares what another entry with
+    /// equal bytes has. Of a file whose digest is not the pinned one nothing more is looked at.
+    pub(crate) async fn get(
+        &self,
+        engine: &Engine,
+        file: &Path,
+        pinned: Option<&str>,
     ) -> Result<SharedComponent, LoadError> {
         let path = file.to_owned();
-        let bytes = blocking(move || read(&path)).await??;
-        let digest = digest(&bytes);
+        let (bytes, hash) = blocking(move || {
+            let bytes = read(&path)?;
+            let hash: [u8; 32] = Sha256::digest(&bytes).into();
+            Ok((bytes, hash))
+        })
+        .await??;
+        let digest = format!("sha256:{}", hex(&hash));
+        check_pin(file, &digest, pinned)?;
         let cell = self.cell(&digest);
-        let engine = engine.clone();
-        let compile = || async {
-            let size = bytes.len() as u64;
-            let component = blocking(move || compile(&engine, &bytes)).await??;
+        let size = bytes.len() as u64;
+        let (engine, cache) = (engine.clone(), self.cache.clone());
+        let make = || async {
+            let code = blocking(move || match cache {
+                Some(cache) => cache.get_or_compile(&engine, &Key::new(hash, &engine), || {
+                    compile(&engine, &bytes)
+                }),
+                None => Ok(Code::compiled(compile(&engine, &bytes)?, None)),
+            })
+            .await??;
+            self.count(code.origin);
             Ok(Arc::new(Compiled {
-                component,
+                component: code.component,
                 digest,
                 bytes: size,
+                origin: code.origin,
+                code_bytes: code.bytes,
+                not_kept: code.not_kept.map(|problem| problem.to_error()),
             }))
         };
-        let compiled = Arc::clone(cell.get_or_try_init(compile).await?);
+        let compiled = Arc::clone(cell.get_or_try_init(make).await?);
         Ok(SharedComponent {
             compiled,
             _cell: cell,
         })
+    }
+
+    fn count(&self, origin: CodeOrigin) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        match origin {
+            CodeOrigin::Compiled => counts.compiled += 1,
+            CodeOrigin::Cache => counts.cached += 1,
+        }
     }
 
     fn cell(&self, digest: &str) -> Arc<OnceCell<Arc<Compiled>>> {
@@ -145,12 +219,25 @@ fn compile(engine: &Engine, bytes: &[u8]) -> Result<Component, LoadError> {
     })
 }
 
-fn digest(bytes: &[u8]) -> String {
+/// A pin holds the bytes that somebody has looked at: others are not even compiled.
+fn check_pin(file: &Path, digest: &str, pinned: Option<&str>) -> Result<(), LoadError> {
+    let Some(pinned) = pinned.filter(|pinned| *pinned != digest) else {
+        return Ok(());
+    };
+    Err(LoadError::new(format!(
+        "component {} is not the pinned one: it is {digest}, `digest:` says {pinned}",
+        file.display()
+    ))
+    .hint(format!(
+        "put the pinned file back; or, if this one is to run, write `digest: {digest}`"
+    )))
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::from("sha256:"), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

@@ -12,6 +12,7 @@ use crate::bindings;
 use crate::component::Components;
 use crate::contract::Exports;
 use crate::guest::Guest;
+use crate::options::WasmHostOptions;
 use crate::plugin::WasmPlugin;
 use crate::runtime::Runtime;
 
@@ -20,18 +21,27 @@ use crate::runtime::Runtime;
 pub struct WasmHost {
     /// Tells its plugins from those of other hosts of the process.
     id: u64,
-    runtime: Arc<Runtime>,
+    pub(crate) runtime: Arc<Runtime>,
     linker: Linker<Guest>,
-    components: Components,
+    pub(crate) components: Components,
 }
 
 impl WasmHost {
-    /// Starts wasmtime.
+    /// Starts wasmtime with the default options: compiled code is not kept.
     ///
     /// # Errors
     ///
     /// If this machine cannot run it, which a supported one can.
     pub fn new() -> Result<Self, LoadError> {
+        Self::with_options(WasmHostOptions::default())
+    }
+
+    /// Starts wasmtime. Folders that the options name are looked at when a component needs them.
+    ///
+    /// # Errors
+    ///
+    /// If this machine cannot run it, which a supported one can.
+    pub fn with_options(options: WasmHostOptions) -> Result<Self, LoadError> {
         let error =
             |error: wasmtime::Error| LoadError::new(format!("wasmtime does not start: {error:#}"));
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -41,7 +51,7 @@ impl WasmHost {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             runtime,
             linker,
-            components: Components::default(),
+            components: Components::new(options.code_cache),
         })
     }
 
@@ -53,7 +63,8 @@ impl WasmHost {
             )));
         };
         let engine = self.runtime.engine();
-        let component = self.components.load(engine, file).await?;
+        let digest = spec.digest.as_deref();
+        let component = self.components.load(engine, file, digest).await?;
         let exports = Exports::of(&component.compiled.component, engine)?;
         let instances = self.linker.instantiate_pre(&component.compiled.component).map_err(|error| {
             LoadError::new(format!("the component imports what is not there: {}", error.root_cause()))

@@ -6,7 +6,8 @@
 //!
 //! # The way of a call
 //!
-//! [`WasmHost`] compiles a component once per digest, checks what it exports and imports by name, and
+//! [`WasmHost`] compiles a component once per digest, or takes its code from a [`CodeCacheOptions`]
+//! folder, checks what it exports and imports by name, and
 //! tries one instance at load. A call gets a fresh instance of its own: `instantiate`, `init` with the
 //! plugin's config, the hook's function. The payload stays on the host; the guest reads parts of it
 //! through a `document` and makes its changes through a `context`, which is a
@@ -18,6 +19,8 @@
 //! - Three bounds end every call: the epoch callback yields each millisecond and traps at the
 //!   deadline, and a clock over the whole future ends what waits in a host call.
 //! - WASI is deny-all. Names, files and variables appear only where a grant put them.
+//! - `unsafe` is in one module, which maps code from the cache, and only from files that nobody else can
+//!   have written.
 //! - A guest's error, of any kind, ends in a [`hookgate_core::Fault`]; it cannot unwind into the host.
 //!
 //! # What can go wrong
@@ -25,10 +28,12 @@
 //! At load: no component, another version of the contract, an interface this engine does not know, an
 //! import nobody grants, `init` fails; each a [`hookgate_core::LoadError`] that says what to do. At a
 //! call: see [`hookgate_core::FaultKind`].
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod bindings;
+mod cache;
 mod calls;
+mod compile;
 mod component;
 mod contract;
 mod faults;
@@ -40,12 +45,16 @@ mod instance;
 mod limits;
 mod logs;
 mod matchers;
+mod options;
 mod plugin;
 mod runtime;
 mod stock;
 
+pub use compile::{CodeCounts, CodeOrigin, CompiledComponent};
 pub use host::WasmHost;
 pub use limits::{
-    EPOCH_TICK, HEAVY_COMPONENT_BYTES, MAX_COMPONENT_BYTES, MAX_HANDLES, MAX_HOSTCALL_BYTES,
-    POOL_INSTANCES, REUSE_GROWTH_BYTES, STOCK_IDLE, SYNC_TIMEOUT, WASM_STACK_BYTES,
+    EPOCH_TICK, HEAVY_COMPONENT_BYTES, MAX_CODE_CACHE_BYTES, MAX_COMPONENT_BYTES, MAX_HANDLES,
+    MAX_HOSTCALL_BYTES, POOL_INSTANCES, REUSE_GROWTH_BYTES, STOCK_IDLE, SYNC_TIMEOUT,
+    WASM_STACK_BYTES,
 };
+pub use options::{CodeCacheOptions, WasmHostOptions, default_code_cache};

@@ -80,3 +80,8 @@ pub const REUSE_GROWTH_BYTES: u64 = 32 << 20;
 /// Bytes of a component from which on `hookgate check` says that `policy: reuse` would do better: below
 /// are guests that start in microseconds, above those that bring an interpreter or a runtime along.
 pub const HEAVY_COMPONENT_BYTES: u64 = 2 << 20;
+
+/// Most bytes of compiled code a cache keeps by default. Code of a Rust guest is 0.3 MB, of a guest with
+/// CPython or a JavaScript engine in it 35 to 37 MB: room for all plugins of a gateway in several versions
+/// and for several engines, on a disk where nobody misses it.
+pub const MAX_CODE_CACHE_BYTES: u64 = 1 << 30;

@@ -72,6 +72,7 @@ impl Folder {
             .env_remove("HOOKGATE_LOG")
             .env_remove("HOOKGATE_UV");
         command.env("HOOKGATE_ENV_DIR", guests::environments());
+        command.env("HOOKGATE_CACHE_DIR", guests::code_cache());
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -50,6 +50,7 @@ fn help_names_every_command_and_the_exit_codes() {
     assert_eq!(ended.code, Some(0));
     for word in [
         "check",
+        "compile",
         "call",
         "explain",
         "run",

@@ -11,7 +11,9 @@ use super::report::{Findings, shown};
 use super::rules::Rules;
 use super::spec::{About, Limits, Mode, OnError, PluginSpec};
 use super::yaml::{Node, Value};
-use super::{conditions, hooks, instances, kind, legacy, limits, permissions, plugin_config};
+use super::{
+    conditions, digest, hooks, instances, kind, legacy, limits, permissions, plugin_config,
+};
 
 pub(super) const MODES: [(&str, Mode); 6] = [
     ("sequential", Mode::Sequential),
@@ -136,6 +138,7 @@ fn read(entry: &Node, rules: &Rules, findings: &mut Findings) -> Option<PluginSp
         false => kind::read(entry, &fields, config_node, rules, paths, findings),
     };
     let is_wasm = kind::is_wasm(&fields, rules);
+    let digest = digest::read(&fields, is_wasm, findings);
     let hooks = match fields.get("hooks") {
         _ if is_legacy && legacy::has_no_hooks(entry, &fields, findings) => Vec::new(),
         Some(node) => hooks::read(node, findings),
@@ -193,6 +196,7 @@ fn read(entry: &Node, rules: &Rules, findings: &mut Findings) -> Option<PluginSp
     };
 
     let mut spec = PluginSpec::new(name?, kind?);
+    spec.digest = digest;
     spec.hooks = hooks;
     spec.conditions = conditions;
     spec.mode = mode;

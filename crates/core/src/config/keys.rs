@@ -28,7 +28,6 @@ const REMOVE: &str = "remove the key";
 /// Keys that other versions read at the top of a file or in an entry.
 const LATER: &[(&str, &str)] = &[
     ("allow_build", REMOVE),
-    ("digest", REMOVE),
     ("environment", "write `permissions: {env: [NAME]}`"),
     (
         "python",
@@ -87,6 +86,7 @@ impl Keys {
             ("kind", IN_ENTRY),
             ("hooks", IN_ENTRY),
             ("component", IN_ENTRY),
+            ("digest", IN_ENTRY),
             ("conditions", IN_ENTRY),
             ("mode", IN_ENTRY),
             ("priority", IN_ENTRY),
@@ -104,6 +104,7 @@ impl Keys {
             "name",
             "kind",
             "component",
+            "digest",
             "requirements",
             "requirements_file",
             "import_paths",

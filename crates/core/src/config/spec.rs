@@ -20,6 +20,9 @@ pub struct PluginSpec {
     pub name: String,
     /// What runs it, and where its code is.
     pub kind: PluginKind,
+    /// The digest its component must have, `sha256:` and 64 lower-case hexadecimal digits; any will do,
+    /// if there is none. Of a wasm plugin.
+    pub digest: Option<String>,
     /// The hooks it is asked at: distinct names of letters, digits, `_`, `.` and `-`.
     pub hooks: Vec<String>,
     /// When it runs and what its verdict may do.
@@ -59,6 +62,7 @@ impl PluginSpec {
             name: name.into(),
             limits: kind.default_limits(),
             kind,
+            digest: None,
             hooks: Vec::new(),
             mode: defaults::MODE,
             priority: defaults::PRIORITY,

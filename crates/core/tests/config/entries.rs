@@ -450,3 +450,90 @@ fn the_plugins_own_config() {
         ),
     ]);
 }
+
+#[test]
+fn digests() {
+    const HINT: &str = "write `digest: sha256:` and the 64 hexadecimal digits that `hookgate check` and `sha256sum` print";
+    check_problems(&[
+        wasm(
+            "too short",
+            "  digest: sha256:00",
+            &[(
+                6,
+                11,
+                "digest: not a SHA-256 of a component: sha256:00",
+                HINT,
+            )],
+        ),
+        wasm(
+            "no algorithm",
+            "  digest: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+            &[(
+                6,
+                11,
+                "digest: not a SHA-256 of a component: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+                HINT,
+            )],
+        ),
+        wasm(
+            "another algorithm",
+            "  digest: sha512:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+            &[(
+                6,
+                11,
+                "digest: not a SHA-256 of a component: sha512:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+                HINT,
+            )],
+        ),
+        wasm(
+            "a digit that is none",
+            "  digest: sha256:g123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+            &[(
+                6,
+                11,
+                "digest: not a SHA-256 of a component: sha256:g123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+                HINT,
+            )],
+        ),
+        wasm(
+            "a number",
+            "  digest: 12",
+            &[(
+                6,
+                11,
+                "digest: expected a string, found an integer",
+                "write it in quotes: \"12\"",
+            )],
+        ),
+        wasm(
+            "nothing",
+            "  digest:",
+            &[(
+                6,
+                9,
+                "digest: expected a string, found nothing",
+                "write a value, or remove the key",
+            )],
+        ),
+        python(
+            "of a Python class",
+            "  digest: sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+            &[(
+                5,
+                3,
+                "digest: only a wasm plugin has it, and this is a Python class",
+                "remove it, and pin versions in `requirements:`, such as `my-plugin==1.2.3`",
+            )],
+        ),
+        whole(
+            "at the top",
+            "digest: sha256:00\nplugins: []\n",
+            &[(
+                1,
+                1,
+                "unknown key: digest",
+                "write it in an entry of `plugins:`",
+            )],
+        ),
+    ]);
+}

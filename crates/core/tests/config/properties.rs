@@ -17,6 +17,8 @@ const PIECES: &[&str] = &[
     "kind: wasm",
     "kind: a.B",
     "component: gate.wasm",
+    "digest: ",
+    "sha256:",
     "hooks: ",
     "[tool_pre_invoke]",
     "[",

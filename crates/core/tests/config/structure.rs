@@ -231,7 +231,7 @@ fn keys_that_are_wrong() {
                 6,
                 3,
                 "unknown key: on_err",
-                "did you mean `on_error`? possible keys: name, kind, component, requirements, \
+                "did you mean `on_error`? possible keys: name, kind, component, digest, requirements, \
                  requirements_file, import_paths, workdir, hooks, conditions, mode, priority, on_error, limits, \
                  permissions, config, description, author, version, tags",
             )],
@@ -243,7 +243,7 @@ fn keys_that_are_wrong() {
                 6,
                 3,
                 "unknown key: xyzzy",
-                "possible keys: name, kind, component, requirements, requirements_file, import_paths, \
+                "possible keys: name, kind, component, digest, requirements, requirements_file, import_paths, \
                  workdir, hooks, conditions, mode, priority, on_error, limits, instances, permissions, config, description, \
                  author, version, tags",
             )],
@@ -305,7 +305,7 @@ fn keys_that_are_wrong() {
                 6,
                 3,
                 "unknown key: a\\u{1b}[31mb\\u{202e}",
-                "possible keys: name, kind, component, requirements, requirements_file, import_paths, \
+                "possible keys: name, kind, component, digest, requirements, requirements_file, import_paths, \
                  workdir, hooks, conditions, mode, priority, on_error, limits, instances, permissions, config, description, \
                  author, version, tags",
             )],
@@ -315,31 +315,24 @@ fn keys_that_are_wrong() {
 
 #[test]
 fn keys_that_come_later_are_not_called_unknown() {
-    check_problems(&[
-        wasm(
-            "digest",
-            "  digest: sha256:00",
-            &[(6, 3, "not supported yet: digest", "remove the key")],
-        ),
-        wasm(
-            "network and processes",
-            "  permissions:\n    network: [{host: a, port: 1}]\n    processes: true",
-            &[
-                (
-                    7,
-                    5,
-                    "not supported yet: permissions.network",
-                    "remove it; a plugin has no network",
-                ),
-                (
-                    8,
-                    5,
-                    "not supported yet: permissions.processes",
-                    "remove it; a plugin starts no processes",
-                ),
-            ],
-        ),
-    ]);
+    check_problems(&[wasm(
+        "network and processes",
+        "  permissions:\n    network: [{host: a, port: 1}]\n    processes: true",
+        &[
+            (
+                7,
+                5,
+                "not supported yet: permissions.network",
+                "remove it; a plugin has no network",
+            ),
+            (
+                8,
+                5,
+                "not supported yet: permissions.processes",
+                "remove it; a plugin starts no processes",
+            ),
+        ],
+    )]);
     for key in [
         "sandbox",
         "python",

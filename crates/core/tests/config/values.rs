@@ -135,6 +135,25 @@ fn every_key_gives_its_value() {
 }
 
 #[test]
+fn a_component_is_pinned_by_a_digest_in_either_case() {
+    let digits = "0123456789abcdef".repeat(4);
+    let pinned = |digest: &str| {
+        let text = format!(
+            "plugins:\n- {{name: p, kind: wasm, component: gate.wasm, digest: '{digest}', hooks: [x]}}\n"
+        );
+        parse(&text).unwrap().plugins[0].digest.clone()
+    };
+    let expected = Some(format!("sha256:{digits}"));
+    assert_eq!(pinned(&format!("sha256:{digits}")), expected);
+    assert_eq!(
+        pinned(&format!("sha256:{}", digits.to_uppercase())),
+        expected
+    );
+    let without = parse("plugins:\n- {name: p, kind: wasm, component: gate.wasm, hooks: [x]}\n");
+    assert_eq!(without.unwrap().plugins[0].digest, None);
+}
+
+#[test]
 fn a_plugins_config_keeps_its_numbers_and_its_order() {
     let own = |yaml: &str| {
         let text = format!("plugins:\n- name: p\n  kind: a.B\n  hooks: [x]\n  config: {yaml}\n");

@@ -19,6 +19,8 @@ pub struct PluginReport {
     priority: i32,
     on_error: OnError,
     group: Option<String>,
+    /// The digest its component must have.
+    digest: Option<String>,
     limits: LimitsReport,
     grants: GrantsReport,
     /// What its host says; none for a plugin that is not loaded.
@@ -111,6 +113,7 @@ impl PluginReport {
             priority: spec.priority,
             on_error: spec.on_error,
             group: spec.group.clone(),
+            digest: spec.digest.clone(),
             limits: LimitsReport {
                 timeout_ms: u64::try_from(spec.limits.timeout.as_millis()).unwrap_or(u64::MAX),
                 memory_bytes: spec.limits.memory_bytes,
@@ -178,12 +181,21 @@ impl PluginReport {
             environment,
         }) = &self.loaded
         else {
+            if let Some(digest) = &self.digest {
+                lines.push(format!("  digest: {digest} (pinned)"));
+            }
             lines.push("  disabled: not loaded".to_owned());
             return lines;
         };
         lines.push(format!("  sandbox: {sandbox}"));
         if let Some(digest) = digest {
-            lines.push(format!("  digest: {digest}"));
+            // A plugin whose digest is another one than the pinned one does not load.
+            let pinned = if self.digest.is_some() {
+                " (pinned)"
+            } else {
+                ""
+            };
+            lines.push(format!("  digest: {digest}{pinned}"));
         }
         lines.extend(environment.iter().flat_map(environment_lines));
         lines

@@ -20,6 +20,7 @@ pub(super) fn entry(spec: &PluginSpec, folder: &Path) -> Result<Map<String, Valu
     let PluginSpec {
         name,
         kind,
+        digest,
         hooks,
         mode,
         priority,
@@ -44,6 +45,9 @@ pub(super) fn entry(spec: &PluginSpec, folder: &Path) -> Result<Map<String, Valu
         PluginKind::Wasm { component } => {
             write("kind", json!("wasm"));
             write("component", json!(paths::from(folder, component)?));
+            if let Some(digest) = digest {
+                write("digest", json!(digest));
+            }
         }
         PluginKind::Python {
             class,

@@ -7,8 +7,8 @@ use super::super::defaults;
 use super::super::spec::{Access, InstancePolicy, Limits as LimitsSpec, Mode, OnError};
 use super::no_null;
 use super::values::{
-    ByteCount, Duration, EnvName, GuestPath, HookName, HostPath, Kind, Printable, Requirement,
-    Size, Version, Word,
+    ByteCount, ComponentDigest, Duration, EnvName, GuestPath, HookName, HostPath, Kind, Printable,
+    Requirement, Size, Version, Word,
 };
 use crate::capability::Capability;
 
@@ -62,6 +62,8 @@ struct Entry {
     kind: Kind,
     /// The component's file, for `kind: wasm`.
     component: Option<HostPath>,
+    /// The SHA-256 its component must have, for `kind: wasm`: other bytes do not load.
+    digest: Option<ComponentDigest>,
     /// Requirements to install for a Python class.
     #[schemars(extend("uniqueItems" = true))]
     requirements: Option<Vec<Requirement>>,
@@ -132,6 +134,7 @@ fn of_kind() -> Value {
                 "limits": limits(LimitsSpec::python()),
                 "component": false,
                 "instances": false,
+                "digest": false,
                 "permissions": {"properties": {"files": false}},
             },
         },

@@ -53,6 +53,8 @@ text! {
     HostPath = r"^[^\u0000]+$", ["./data"];
     /// An absolute path without `.` and `..`.
     GuestPath = r"^/(?!(.*/)?\.\.?(/|$))[^\u0000-\u001f\u007f-\u009f]*$", ["/data"];
+    /// `sha256:` and 64 hexadecimal digits.
+    ComponentDigest = r"^sha256:[0-9A-Fa-f]{64}$", [];
     /// The name of an environment variable.
     EnvName = r"^[^\u0000-\u001f\u007f-\u009f=]+$", ["API_BASE"];
     /// A requirement as installers take it, no option.
