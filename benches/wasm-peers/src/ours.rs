@@ -10,7 +10,7 @@ use hookgate_core::config::{Config, InstancePolicy, Instances, PluginKind, Plugi
 use hookgate_core::{
     Answer, Decision, Engine, Fault, HookCall, Host, Json, Payload, Plugin, PluginInfo, Request,
 };
-use hookgate_wasm::WasmHost;
+use hookgate_wasm::{WasmHost, WasmHostOptions};
 use tokio::runtime::Runtime;
 
 use crate::HOOK;
@@ -182,5 +182,25 @@ pub fn door(text: &str) -> Calls<'_> {
             std::hint::black_box(Json::parse(text).expect("I-JSON"));
         }
         started.elapsed()
+    })
+}
+
+/// Loads of a component's code, by a host of its own each: from the cache in `folder`, or compiled.
+pub fn loads<'a>(runtime: &'a Runtime, component: &'a Path, folder: Option<&'a Path>) -> Calls<'a> {
+    Box::new(move |count| {
+        let mut took = Duration::ZERO;
+        for _ in 0..count {
+            let mut options = WasmHostOptions::default();
+            if let Some(folder) = folder {
+                options = options.code_cache(folder);
+            }
+            let host = WasmHost::with_options(options).expect("wasmtime starts");
+            let compiled = runtime.block_on(host.compile(component, None));
+            took += compiled.unwrap_or_else(|error| panic!("{error}")).took;
+            let counts = host.code_counts();
+            // The first fills the cache.
+            assert_eq!(counts.cached + counts.compiled, 1);
+        }
+        took
     })
 }

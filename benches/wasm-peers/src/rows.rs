@@ -42,6 +42,7 @@ pub fn measure(guests: &Path, components: &Path) -> Vec<Row> {
     one_field(&runtime, &host, guests, components, &mut rows);
     five(&runtime, &host, components, &mut rows);
     sustained(guests, components, &mut rows);
+    loads(&runtime, components, &mut rows);
     rows
 }
 
@@ -212,4 +213,19 @@ fn sustained(guests: &Path, components: &Path, rows: &mut Vec<Row>) {
         &[two, one],
         Target::Times(1.5),
     ));
+}
+
+fn loads(runtime: &Runtime, components: &Path, rows: &mut Vec<Row>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let component = components.join("deny-list-rust.wasm");
+    let bytes = std::fs::metadata(&component).expect("it is built").len();
+    let figures = by_turns(&mut [
+        (ours::loads(runtime, &component, Some(folder.path())), 100),
+        (ours::loads(runtime, &component, None), 1),
+    ]);
+    let work = format!(
+        "load of a component of {} KB: from the warm cache; compiled",
+        bytes / 1_000
+    );
+    rows.push(row(work, "ns", &figures, Target::Times(20.0)));
 }
