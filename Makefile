@@ -12,13 +12,15 @@ UV := $(CURDIR)/$(TOOLS)/uv/bin/uv
 CARGO_DENY := $(TOOLS)/cargo-deny/bin/cargo-deny
 # Where the demonstration keeps its environments and records.
 DEMO := target/demo
+SOAK_SECONDS ?= 60
+FUZZ_SECONDS ?= 60
 
 # The tests and the demonstration build environments with this uv; without it they fall back to pip.
 export HOOKGATE_UV := $(UV)
 # Snapshots are only compared; whoever changes a message writes them anew with INSTA_UPDATE=always.
 export INSTA_UPDATE ?= no
 
-.PHONY: help demo test lint bench bench-engine bench-peers guests setup fmt vectors worker-tests clean
+.PHONY: help demo test lint bench bench-engine bench-peers soak fuzz guests setup fmt vectors worker-tests clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,6 +82,12 @@ bench-peers: setup guests ## measure wasm calls beside extism's; writes target/b
 	cargo run --quiet --release --locked --ignore-rust-version \
 	    --manifest-path benches/wasm-peers/Cargo.toml --target-dir target/bench-peers \
 	    -- target/bench-guests target/guests target/bench/peers.json
+
+soak: setup guests ## let 64 callers ask ten wasm plugins, three of them bad, for 60 s, and measure what the good ones wait
+	@HOOKGATE_SOAK_SECONDS=$(SOAK_SECONDS) cargo test --locked --workspace --test soak -- --nocapture
+
+fuzz: setup guests ## give damaged components to the loader for 60 s
+	@HOOKGATE_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --locked --workspace --test fuzz_load -- --nocapture
 
 guests: setup ## build the guest components into target/guests
 	@bash guest-plugins/build.sh

@@ -174,7 +174,13 @@ impl Draft {
 
     /// Counts an edit that was refused before it could be made, such as one whose value is not I-JSON.
     pub fn refuse_edit(&mut self, refusal: Refusal) -> Refusal {
-        self.parts.refused.note("edit", refusal.code);
+        self.refuse("edit", refusal)
+    }
+
+    /// Counts what a host refused before it came to this draft, and answers the same refusal. `what` is the
+    /// word records list it under, such as `state`.
+    pub fn refuse(&mut self, what: &'static str, refusal: Refusal) -> Refusal {
+        self.parts.refused.note(what, refusal.code);
         refusal
     }
 

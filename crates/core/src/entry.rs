@@ -15,6 +15,7 @@ use crate::capability::{Capabilities, Capability};
 use crate::condition::Condition;
 use crate::config::defaults::{MAX_RESULT_BYTES, QUEUE_CALLS, TIMEOUT_MAX_SECONDS};
 use crate::config::{Mode, OnError};
+use crate::depth::Depth;
 use crate::document::Document;
 use crate::draft::Answer;
 use crate::fault::{Fault, FaultKind, Phase};
@@ -119,6 +120,17 @@ impl Entry {
     pub(crate) async fn call(&self, call: HookCall, started: Instant) -> Called {
         let deadline = call.deadline;
         let mut queue = Duration::ZERO;
+        let depth = match Depth::of_next() {
+            Ok(depth) => depth,
+            Err(fault) => {
+                return Called {
+                    result: Err(fault),
+                    queue,
+                    ended: Instant::now(),
+                    refused: Vec::new(),
+                };
+            }
+        };
         let permit = match self.slots.try_acquire() {
             Ok(permit) => permit,
             Err(_) => {
@@ -143,8 +155,9 @@ impl Entry {
         let asked = call.payload.clone();
         let mut refused = Vec::new();
         // Not in `until`: an async function moves its arguments once more.
-        let answered = match catch_unwind(AssertUnwindSafe(|| self.plugin.call(call))) {
-            Ok(asking) => until(backstop, asking).await,
+        let begun = || depth.within(|| self.plugin.call(call));
+        let answered = match catch_unwind(AssertUnwindSafe(begun)) {
+            Ok(asking) => until(backstop, depth, asking).await,
             Err(panic) => Some(Err(panic)),
         };
         let ended = Instant::now();
@@ -282,12 +295,13 @@ impl Entry {
 /// The plugin's answer or panic; none past the backstop. A plugin that answers at once costs no timer.
 async fn until(
     backstop: Instant,
+    depth: Depth,
     asking: BoxFuture<'_, Answered>,
 ) -> Option<std::thread::Result<Answered>> {
     let mut asking = AssertUnwindSafe(asking).catch_unwind();
     let mut timer = None;
     std::future::poll_fn(|task| {
-        if let Poll::Ready(answered) = asking.poll_unpin(task) {
+        if let Poll::Ready(answered) = depth.within(|| asking.poll_unpin(task)) {
             return Poll::Ready(Some(answered));
         }
         let timer = timer.get_or_insert_with(|| {

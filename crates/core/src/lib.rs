@@ -73,6 +73,7 @@
 mod capability;
 mod condition;
 pub mod config;
+mod depth;
 mod document;
 mod draft;
 mod edit;
@@ -101,6 +102,7 @@ mod verdict;
 
 pub use capability::{Capabilities, Capability};
 pub use condition::{Condition, Mismatch};
+pub use depth::MAX_REENTRY_DEPTH;
 pub use document::{Document, Found, Hit, MAX_FOUND_BYTES};
 pub use draft::{Answer, Draft};
 pub use edit::{EditNote, EditRules, Edits};

@@ -30,6 +30,11 @@ pub trait Plugin: Send + Sync {
     fn describe(&self) -> PluginInfo;
 
     /// Asks it about one hook. Dropping the future cancels the call.
+    ///
+    /// It may ask an engine in turn, its own or another, up to [`crate::MAX_REENTRY_DEPTH`] calls inside
+    /// each other; beyond that a plugin is not asked, and its fault is `resource_limit`. Only what runs in
+    /// this function and in its future counts: what it hands to `tokio::spawn` or a thread begins anew,
+    /// bounded by the slots of each plugin and by deadlines alone.
     fn call(&self, call: HookCall) -> BoxFuture<'_, Result<Answer, Fault>>;
 
     /// Ends it. No call is under way or will come.

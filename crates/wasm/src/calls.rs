@@ -9,6 +9,9 @@ use crate::bindings::{call, log, secrets, types};
 use crate::faults::Ended;
 use crate::guest::{CompiledMatcher, Guest, LentContext, LentDocument};
 
+/// What a line of the log shows for fields that are not JSON.
+const INVALID_FIELDS: &str = r#"{"fields":"left out, since they are not I-JSON"}"#;
+
 /// What a host function that may end the call answers.
 type Trap<T> = wasmtime::Result<T>;
 /// A host function's answer that may be a refusal.
@@ -47,8 +50,12 @@ fn text(json: Json) -> String {
     json.as_str().to_owned()
 }
 
-fn json(text: String) -> Result<Json, Refusal> {
-    Json::parse(text).map_err(|error| Refusal::invalid(format!("the value is not I-JSON: {error}")))
+/// What the guest gave as JSON, or a refusal that is counted as one of `what`.
+fn json(draft: &mut Draft, what: &'static str, text: String) -> Result<Json, Refusal> {
+    Json::parse(text).map_err(|error| {
+        let refusal = Refusal::invalid(format!("the value is not I-JSON: {error}"));
+        draft.refuse(what, refusal)
+    })
 }
 
 impl types::Host for Guest {}
@@ -175,7 +182,7 @@ impl call::HostContext for Guest {
 
     fn set_state(&mut self, _: Resource<LentContext>, key: String, value: String) -> Refusable<()> {
         let draft = self.draft()?;
-        Ok(json(value)
+        Ok(json(draft, "state", value)
             .and_then(|value| draft.set_state(&key, Some(value)))
             .map_err(refusal))
     }
@@ -195,7 +202,7 @@ impl call::HostContext for Guest {
         value: String,
     ) -> Refusable<()> {
         let draft = self.draft()?;
-        Ok(json(value)
+        Ok(json(draft, "state", value)
             .and_then(|value| draft.set_shared(&key, Some(value)))
             .map_err(refusal))
     }
@@ -216,21 +223,17 @@ impl call::HostContext for Guest {
         value: String,
     ) -> Refusable<()> {
         let draft = self.draft()?;
-        Ok(match json(value) {
-            Ok(value) => draft.set_extension(&slot, value),
-            Err(invalid) => Err(draft.refuse_extension(invalid)),
-        }
-        .map_err(refusal))
+        Ok(json(draft, "extension", value)
+            .and_then(|value| draft.set_extension(&slot, value))
+            .map_err(refusal))
     }
 
     fn edit_set(&mut self, _: Resource<LentContext>, at: String, value: String) -> Refusable<()> {
         let at = pointer(&at)?;
         let draft = self.draft()?;
-        Ok(match json(value) {
-            Ok(value) => draft.set(&at, value),
-            Err(invalid) => Err(draft.refuse_edit(invalid)),
-        }
-        .map_err(refusal))
+        Ok(json(draft, "edit", value)
+            .and_then(|value| draft.set(&at, value))
+            .map_err(refusal))
     }
 
     fn edit_remove(&mut self, _: Resource<LentContext>, at: String) -> Refusable<()> {
@@ -269,14 +272,14 @@ impl call::HostContext for Guest {
 
     fn set_result(&mut self, _: Resource<LentContext>, value: String) -> Refusable<()> {
         let draft = self.draft()?;
-        Ok(json(value)
+        Ok(json(draft, "result", value)
             .and_then(|value| draft.set_result(value))
             .map_err(refusal))
     }
 
     fn annotate(&mut self, _: Resource<LentContext>, key: String, value: String) -> Refusable<()> {
         let draft = self.draft()?;
-        Ok(json(value)
+        Ok(json(draft, "annotation", value)
             .and_then(|value| draft.annotate(&key, value))
             .map_err(refusal))
     }
@@ -303,7 +306,18 @@ impl call::HostContext for Guest {
 
 impl log::Host for Guest {
     fn write(&mut self, level: log::Level, message: String, fields: String) -> Trap<()> {
-        Ok(self.log.write(level, &message, &fields)?)
+        match Json::parse(fields) {
+            Ok(fields) => self.log.write(level, &message, fields.as_str())?,
+            // The function has no way to say no, and a line lost is worse than one without its fields.
+            Err(error) => {
+                if let Some(draft) = &mut self.draft {
+                    let refusal = Refusal::invalid(format!("the fields are not I-JSON: {error}"));
+                    draft.refuse("log", refusal);
+                }
+                self.log.write(level, &message, INVALID_FIELDS)?;
+            }
+        }
+        Ok(())
     }
 }
 

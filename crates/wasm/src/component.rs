@@ -17,6 +17,7 @@ use crate::cache::{Code, CodeCache, Key};
 use crate::compile::{CodeCounts, CodeOrigin};
 use crate::limits::MAX_COMPONENT_BYTES;
 use crate::options::CodeCacheOptions;
+use crate::parts;
 
 /// A compiled component and the digest of its file.
 pub(crate) struct Compiled {
@@ -210,6 +211,7 @@ fn recognise(bytes: &[u8], file: &Path) -> Result<(), LoadError> {
 }
 
 fn compile(engine: &Engine, bytes: &[u8]) -> Result<Component, LoadError> {
+    parts::check(bytes)?;
     Component::from_binary(engine, bytes).map_err(|error| {
         LoadError::new(format!(
             "the component is not valid: {}",

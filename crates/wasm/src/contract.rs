@@ -118,6 +118,14 @@ impl Exports {
     }
 }
 
+/// Which import is not there, by interface and function, and what is the matter with it. wasmtime quotes the
+/// names on the way down to the cause, which names nothing itself.
+pub(crate) fn unmet(error: &wasmtime::Error) -> String {
+    let chain = format!("{error:#}");
+    let names: Vec<_> = chain.split('`').skip(1).step_by(2).collect();
+    format!("{} ({})", names.join(" "), error.root_cause())
+}
+
 /// The interface a configured hook needs, for messages.
 pub(crate) fn interface_of(hook: &str) -> &'static str {
     target(hook).0

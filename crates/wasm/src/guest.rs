@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use hookgate_core::{Document, Draft, HookCall, Matcher, Phase};
+use hookgate_core::{Document, Draft, HookCall, Matcher, Phase, Refusal};
 use wasmtime::ResourceLimiter;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
+use crate::faults::Ended;
 use crate::grants::Grants;
 use crate::limits::{MAX_HANDLES, MAX_INSTANCES, MAX_MEMORIES, MAX_TABLE_ELEMENTS, MAX_TABLES};
 use crate::logs::CallLog;
@@ -57,7 +58,7 @@ impl Guest {
             memory: Memory {
                 limit: memory_bytes,
                 used: 0,
-                refused: false,
+                refused: 0,
             },
             matchers,
             deadline,
@@ -81,7 +82,20 @@ impl Guest {
     /// Ends the call: what the guest may still do, it does for nobody.
     pub(crate) fn end(&mut self) -> Option<Draft> {
         self.call = None;
-        self.draft.take()
+        self.take_draft()
+    }
+
+    /// The draft at the end of its call, with what was refused outside of it.
+    fn take_draft(&mut self) -> Option<Draft> {
+        let mut draft = self.draft.take()?;
+        for _ in 0..std::mem::take(&mut self.memory.refused) {
+            let limit = self.memory.limit;
+            draft.refuse(
+                "memory",
+                Refusal::too_large(format!("at most {limit} bytes")),
+            );
+        }
+        Some(draft)
     }
 }
 
@@ -105,7 +119,8 @@ impl WasiView for Guest {
 pub(crate) struct Memory {
     limit: u64,
     used: u64,
-    refused: bool,
+    /// How often more was asked for.
+    refused: u32,
 }
 
 impl Memory {
@@ -116,7 +131,7 @@ impl Memory {
 
     /// The limit, if the guest asked for more than it.
     pub(crate) fn refused(&self) -> Option<u64> {
-        self.refused.then_some(self.limit)
+        (self.refused > 0).then_some(self.limit)
     }
 }
 
@@ -129,7 +144,7 @@ impl ResourceLimiter for Memory {
     ) -> wasmtime::Result<bool> {
         let wanted = self.used + (desired as u64).saturating_sub(current as u64);
         if wanted > self.limit {
-            self.refused = true;
+            self.refused = self.refused.saturating_add(1);
             return Ok(false);
         }
         self.used = wanted;
@@ -142,7 +157,13 @@ impl ResourceLimiter for Memory {
         desired: usize,
         _: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        Ok(desired <= MAX_TABLE_ELEMENTS)
+        if desired > MAX_TABLE_ELEMENTS {
+            // No toolchain makes a table as it goes; unlike with memory, nobody knows how to do with less.
+            return Err(Ended::resource(format!(
+                "it wanted a table of {desired} elements; at most {MAX_TABLE_ELEMENTS}"
+            )));
+        }
+        Ok(true)
     }
 
     fn instances(&self) -> usize {

@@ -10,7 +10,7 @@ use wasmtime::component::{HasSelf, Linker};
 
 use crate::bindings;
 use crate::component::Components;
-use crate::contract::Exports;
+use crate::contract::{Exports, unmet};
 use crate::guest::Guest;
 use crate::options::WasmHostOptions;
 use crate::plugin::WasmPlugin;
@@ -67,7 +67,7 @@ impl WasmHost {
         let component = self.components.load(engine, file, digest).await?;
         let exports = Exports::of(&component.compiled.component, engine)?;
         let instances = self.linker.instantiate_pre(&component.compiled.component).map_err(|error| {
-            LoadError::new(format!("the component imports what is not there: {}", error.root_cause()))
+            LoadError::new(format!("the component imports what is not there: {}", unmet(&error)))
                 .detail(format!("{error:#}"))
                 .hint("a plugin may import hookgate:plugin/{types,call,log,secrets} and the wasi:cli world")
         })?;

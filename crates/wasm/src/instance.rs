@@ -10,7 +10,7 @@ use wasmtime::component::{self, ComponentExportIndex, InstancePre, Resource, Typ
 use wasmtime::{Store, UpdateDeadline};
 
 use crate::bindings::types;
-use crate::faults::{Ended, fault};
+use crate::faults::{Ended, fault, late};
 use crate::grants::Grants;
 use crate::guest::{Guest, LentContext, LentDocument};
 use crate::limits::MAX_HOSTCALL_BYTES;
@@ -185,11 +185,6 @@ impl Instance {
     pub(crate) fn grown_bytes(&self) -> u64 {
         self.store.data().memory.used() - self.started_bytes
     }
-}
-
-/// What was not done at its deadline.
-pub(crate) fn late(phase: Phase) -> Fault {
-    Fault::timeout(phase, "it was not done at its deadline")
 }
 
 fn ended(error: &wasmtime::Error, store: &Store<Guest>) -> Fault {

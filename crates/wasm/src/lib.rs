@@ -46,6 +46,7 @@ mod limits;
 mod logs;
 mod matchers;
 mod options;
+mod parts;
 mod plugin;
 mod runtime;
 mod stock;

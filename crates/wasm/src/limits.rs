@@ -28,6 +28,14 @@ pub const WASM_STACK_BYTES: usize = 512 << 10;
 /// Stack of the fiber a guest runs on: the guest's, and the rest for host calls on top of it.
 pub(crate) const FIBER_STACK_BYTES: usize = 2 << 20;
 
+/// Components and core modules one component may be made of. A compiled CPython has some dozens; the compiler
+/// takes kilobytes for each, however small.
+pub(crate) const MAX_PARTS: usize = 1_000;
+
+/// How deep they may lie in each other. Toolchains nest one or two, a composition one more a step; what the
+/// compiler keeps grows with the square of it.
+pub(crate) const MAX_PART_DEPTH: usize = 32;
+
 /// Tables and core instances one component may have, and elements a table; generous for real
 /// toolchains, small for a bomb.
 pub(crate) const MAX_TABLE_ELEMENTS: usize = 200_000;

@@ -15,9 +15,10 @@ use wasmtime::component::InstancePre;
 
 use crate::component::SharedComponent;
 use crate::contract::{Exports, interface_of};
+use crate::faults::{self, late};
 use crate::grants::Grants;
 use crate::guest::Guest;
-use crate::instance::{Maker, late};
+use crate::instance::Maker;
 use crate::limits::{DEADLINE_GRACE, HEAVY_COMPONENT_BYTES, MIN_LOAD_TIMEOUT, SYNC_TIMEOUT};
 use crate::runtime::{KeptRoom, Runtime};
 use crate::stock::Stock;
@@ -178,6 +179,10 @@ impl Plugin for WasmPlugin {
                     .map(|()| Err(late(Phase::HostCall)))
             })
             .await
+            .map_err(|fault| {
+                let name = &self.stock.maker().name;
+                faults::told(fault, name, &self.component.compiled.digest)
+            })
         })
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::depth::Depth;
 use crate::entry::micros;
 use crate::generation::InFlight;
 use crate::pipeline::BackgroundCall;
@@ -18,6 +19,8 @@ pub(super) struct Told {
 /// Starts one call. It holds its generation until it is over.
 pub(super) fn start(caller: &InFlight, call: BackgroundCall, told: Option<Told>) {
     let held = caller.background(&call.entry);
+    // A plugin that is told, asks, and is told of that again would go on for ever.
+    let depth = Depth::current();
     tokio::spawn(async move {
         // Dropped last: whoever waits for it finds the call ended and its record written.
         let held = held;
@@ -25,7 +28,7 @@ pub(super) fn start(caller: &InFlight, call: BackgroundCall, told: Option<Told>)
         let started = Instant::now();
         let part = tokio::select! {
             biased;
-            part = call.make() => part,
+            part = depth.around(call.make()) => part,
             () = held.given_up() => {
                 let part = entry.part(started.elapsed(), Duration::ZERO, Vec::new());
                 part.with(RecordedVerdict::Cancelled)

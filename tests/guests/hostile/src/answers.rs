@@ -13,10 +13,10 @@ pub fn answer(word: &str, ctx: &Context) -> Answer {
     Some(match word {
         "big-answer" => Ok(deny("BIG_ANSWER", big_details())),
         "bad-json" => Ok(deny("BAD_JSON", "{not json".to_owned())),
-        "ask" => Ok(ask()),
+        "ask" => Ok(ask(r#"{"n":1}"#.to_owned())),
         "ask-edit" => ctx
             .edit_set("/args/asked", "true")
-            .map(|()| ask())
+            .map(|()| ask(r#"{"n":1}"#.to_owned()))
             .map_err(crate::refused),
         "unsupported" => Err(Failure::Unsupported),
         "fail" => Err(Failure::Failed("told to fail".to_owned())),
@@ -36,11 +36,11 @@ pub fn deny(code: &str, details: String) -> Verdict {
     })
 }
 
-fn ask() -> Verdict {
+pub fn ask(details: String) -> Verdict {
     Verdict::Ask(Approval {
         reason: "needs a person".to_owned(),
         risk: Risk::High,
-        details: r#"{"n":1}"#.to_owned(),
+        details,
     })
 }
 

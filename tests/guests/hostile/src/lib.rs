@@ -8,6 +8,9 @@ mod answers;
 mod bindings;
 mod context;
 mod exhaust;
+mod files;
+mod leave;
+mod misfit;
 mod outside;
 mod remember;
 
@@ -42,6 +45,9 @@ impl tools::Guest for Hostile {
         };
         None.or_else(|| exhaust::answer(&word))
             .or_else(|| outside::answer(&word, payload, ctx))
+            .or_else(|| files::answer(&word, payload, ctx))
+            .or_else(|| leave::answer(&word, payload, ctx))
+            .or_else(|| misfit::answer(&word, payload, ctx))
             .or_else(|| context::answer(&word, payload, ctx))
             .or_else(|| remember::answer(&word, payload, ctx))
             .or_else(|| answers::answer(&word, ctx))

@@ -4,6 +4,8 @@
 //! - `env`: marks `env` (sorted names) and `args`
 //! - `read-file`: path in `/args/path`; marks `content` or `error`
 //! - `write-file`: path in `/args/path`; marks `written` or `error`
+//! - `exec`, `thread`: start a process, a thread; mark `started` or `error`
+//! - `echo`: marks `nonce`, the string at `/args/nonce`
 //! - `connect`: `host:port` in `/args/addr`; marks `connected` or `error`
 
 use std::io::Error;
@@ -28,6 +30,19 @@ pub fn answer(word: &str, payload: &Document, ctx: &Context) -> Answer {
                 std::fs::write(path, "hostile").map(|()| true),
             )
         }),
+        "exec" => mark(
+            ctx,
+            "started",
+            std::process::Command::new("/bin/sh").spawn().map(|_| true),
+        ),
+        "thread" => mark(
+            ctx,
+            "started",
+            std::thread::Builder::new().spawn(|| ()).map(|_| true),
+        ),
+        "echo" => {
+            argument(payload, "/args/nonce").and_then(|nonce| annotate(ctx, "nonce", &json!(nonce)))
+        }
         "connect" => argument(payload, "/args/addr").and_then(|addr| {
             mark(
                 ctx,
@@ -53,7 +68,7 @@ fn env(ctx: &Context) -> Result<Verdict, Failure> {
     annotate(ctx, "args", &json!(std::env::args().collect::<Vec<_>>()))
 }
 
-fn argument(payload: &Document, at: &str) -> Result<String, Failure> {
+pub fn argument(payload: &Document, at: &str) -> Result<String, Failure> {
     payload
         .get_string(at)
         .ok_or_else(|| Failure::Failed(format!("no string at {at}")))
