@@ -15,7 +15,7 @@ use crate::extensions::Extensions;
 use crate::matcher::{Matcher, Span};
 use crate::plugin::HookCall;
 use crate::pointer::Pointer;
-use crate::refusal::{Refusal, Refusals};
+use crate::refusal::{Refusal, RefusalCode, Refusals};
 use crate::request::{RequestView, StateMap};
 use crate::verdict::{Approval, MAX_HEADERS, Verdict, Violation, is_header};
 
@@ -175,6 +175,11 @@ impl Draft {
     /// Counts an edit that was refused before it could be made, such as one whose value is not I-JSON.
     pub fn refuse_edit(&mut self, refusal: Refusal) -> Refusal {
         self.refuse("edit", refusal)
+    }
+
+    /// Counts what was refused so often where no refusal could be handed to the plugin.
+    pub fn count_refused(&mut self, what: &'static str, code: RefusalCode, times: u32) {
+        self.parts.refused.note_times(what, code, times);
     }
 
     /// Counts what a host refused before it came to this draft, and answers the same refusal. `what` is the

@@ -110,16 +110,22 @@ pub struct Refusals(Vec<Refused>);
 impl Refusals {
     /// Counts one.
     pub fn note(&mut self, what: &'static str, code: RefusalCode) {
+        self.note_times(what, code, 1);
+    }
+
+    /// Counts several of one kind.
+    pub fn note_times(&mut self, what: &'static str, code: RefusalCode, times: u32) {
         match self
             .0
             .iter_mut()
             .find(|refused| refused.what == what && refused.code == code)
         {
-            Some(refused) => refused.count += 1,
+            Some(refused) => refused.count = refused.count.saturating_add(times),
+            None if times == 0 => {}
             None => self.0.push(Refused {
                 what,
                 code,
-                count: 1,
+                count: times,
             }),
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use hookgate_core::{Document, Draft, HookCall, Matcher, Phase, Refusal};
+use hookgate_core::{Document, Draft, HookCall, Matcher, Phase, RefusalCode};
 use wasmtime::ResourceLimiter;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
@@ -88,13 +88,8 @@ impl Guest {
     /// The draft at the end of its call, with what was refused outside of it.
     fn take_draft(&mut self) -> Option<Draft> {
         let mut draft = self.draft.take()?;
-        for _ in 0..std::mem::take(&mut self.memory.refused) {
-            let limit = self.memory.limit;
-            draft.refuse(
-                "memory",
-                Refusal::too_large(format!("at most {limit} bytes")),
-            );
-        }
+        let refused = std::mem::take(&mut self.memory.refused);
+        draft.count_refused("memory", RefusalCode::TooLarge, refused);
         Some(draft)
     }
 }
