@@ -126,7 +126,7 @@ flock 9
 touch "$build/started"
 
 rust_workspace guest-plugins deny-list-rust redactor-rust
-rust_workspace tests/guests script-rust hostile future-version unknown-interface patch-version tools-only
+rust_workspace tests/guests script-rust hostile net-client future-version unknown-interface patch-version tools-only
 if ! $rust_only; then
     python_component guest-plugins/deny-list-python deny-list-python
     python_component guest-plugins/redactor-python redactor-python

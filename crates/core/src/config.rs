@@ -32,6 +32,7 @@ mod entry_at;
 mod groups;
 mod hidden;
 mod hooks;
+mod host;
 mod import;
 mod instances;
 mod keys;
@@ -56,6 +57,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 pub(crate) use hooks::{is_known_hook, known_hooks};
+pub use host::{AddressRange, HostError, HostPattern, host_name};
 pub use import::Imported;
 pub(crate) use keys::nearest;
 pub use manifest::Manifest;
@@ -63,8 +65,8 @@ pub use options::{Environment, ReadOptions, Shape};
 pub use report::{ConfigReport, Problem};
 pub use schema::json_schema;
 pub use spec::{
-    About, Access, FileGrant, InstancePolicy, Instances, Limits, Mode, OnError, Permissions,
-    PluginKind, PluginSpec,
+    About, Access, FileGrant, InstancePolicy, Instances, Limits, Mode, NetworkGrant, OnError,
+    Permissions, PluginKind, PluginSpec, SCRATCH_GUEST_PATH, SecretGrant, SecretSource,
 };
 
 use keys::Keys;

@@ -15,7 +15,7 @@ use crate::extensions::Extensions;
 use crate::matcher::{Matcher, Span};
 use crate::plugin::HookCall;
 use crate::pointer::Pointer;
-use crate::refusal::{Refusal, RefusalCode, Refusals};
+use crate::refusal::{Refusal, RefusalCode, Refusals, Refused};
 use crate::request::{RequestView, StateMap};
 use crate::verdict::{Approval, MAX_HEADERS, Verdict, Violation, is_header};
 
@@ -179,7 +179,10 @@ impl Draft {
 
     /// Counts what was refused so often where no refusal could be handed to the plugin.
     pub fn count_refused(&mut self, what: &'static str, code: RefusalCode, times: u32) {
-        self.parts.refused.note_times(what, code, times);
+        if times > 0 {
+            let count = times;
+            self.parts.refused.add(Refused { what, code, count });
+        }
     }
 
     /// Counts what a host refused before it came to this draft, and answers the same refusal. `what` is the
@@ -336,6 +339,13 @@ impl Draft {
         let refusal = Refusal::not_granted(message);
         self.parts.refused.note(what, refusal.code);
         refusal
+    }
+
+    /// Counts what a host refused a plugin somewhere else than through this draft: an address, a write.
+    pub fn note_refused(&mut self, refusals: &Refusals) {
+        for refused in refusals.list() {
+            self.parts.refused.add(*refused);
+        }
     }
 
     /// Lets the call go on, with the edits made.

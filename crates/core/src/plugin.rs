@@ -61,6 +61,12 @@ pub struct PluginInfo {
     pub digest: Option<String>,
     /// What really confines it, as `hookgate check` prints it.
     pub sandbox: String,
+    /// The interfaces it imports, of a component.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub imports: Vec<String>,
+    /// What it was granted and cannot use, since it imports nothing that would use it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unused: Vec<String>,
     /// Whether it can answer now, in a word: `ready`, `restarting`, `failed`.
     pub state: &'static str,
     /// Answers that came after their deadline and were dropped.

@@ -93,9 +93,9 @@ impl Serialize for RefusalCode {
 }
 
 /// How often something was refused in one call, as a record lists it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Refused {
-    /// What was asked: `edit`, `state`, `extension`, `secret`, ...
+    /// What was asked: `edit`, `state`, `extension`, `secret`, `file`, `scratch`, `network`, ...
     pub what: &'static str,
     /// Why it was refused.
     pub code: RefusalCode,
@@ -110,23 +110,22 @@ pub struct Refusals(Vec<Refused>);
 impl Refusals {
     /// Counts one.
     pub fn note(&mut self, what: &'static str, code: RefusalCode) {
-        self.note_times(what, code, 1);
+        self.add(Refused {
+            what,
+            code,
+            count: 1,
+        });
     }
 
     /// Counts several of one kind.
-    pub fn note_times(&mut self, what: &'static str, code: RefusalCode, times: u32) {
+    pub fn add(&mut self, more: Refused) {
         match self
             .0
             .iter_mut()
-            .find(|refused| refused.what == what && refused.code == code)
+            .find(|refused| refused.what == more.what && refused.code == more.code)
         {
-            Some(refused) => refused.count = refused.count.saturating_add(times),
-            None if times == 0 => {}
-            None => self.0.push(Refused {
-                what,
-                code,
-                count: times,
-            }),
+            Some(refused) => refused.count = refused.count.saturating_add(more.count),
+            None => self.0.push(more),
         }
     }
 

@@ -14,6 +14,8 @@ mod instances;
 mod loading;
 #[path = "config/notes.rs"]
 mod notes;
+#[path = "config/outside.rs"]
+mod outside;
 #[path = "config/permissions.rs"]
 mod permissions;
 #[path = "config/properties.rs"]

@@ -408,7 +408,7 @@ async fn the_list_of_plugins_says_what_the_operator_said() {
                 sandbox: "none".into(),
                 state: "ready",
                 late_answers: 3,
-                environment: None,
+                ..PluginInfo::default()
             }
         }
 

@@ -335,6 +335,51 @@ const WRONG: &[(&str, &str, bool)] = &[
         true,
     ),
     (
+        "a network grant without a port",
+        "plugins: [{name: p, kind: wasm, component: gate.wasm, hooks: [x], permissions: {network: [{host: a.example}]}}]\n",
+        true,
+    ),
+    (
+        "a network grant with a URL",
+        "plugins: [{name: p, kind: wasm, component: gate.wasm, hooks: [x], permissions: {network: [{host: 'a@b.example', port: 1}]}}]\n",
+        true,
+    ),
+    (
+        "a port that is none",
+        "plugins: [{name: p, kind: wasm, component: gate.wasm, hooks: [x], permissions: {network: [{host: a.example, port: 65536}]}}]\n",
+        true,
+    ),
+    (
+        "a range that begins elsewhere",
+        "plugins: [{name: p, kind: wasm, component: gate.wasm, hooks: [x], permissions: {network: [{host: 10.0.0.1/8, port: 1}]}}]\n",
+        false,
+    ),
+    (
+        "a scratch folder without a unit",
+        "plugins: [{name: p, kind: wasm, component: gate.wasm, hooks: [x], permissions: {scratch: 4096}}]\n",
+        true,
+    ),
+    (
+        "a secret without a source",
+        "plugins: [{name: p, kind: wasm, component: gate.wasm, hooks: [x], permissions: {secrets: [{name: T}]}}]\n",
+        true,
+    ),
+    (
+        "a secret with two sources",
+        "plugins: [{name: p, kind: wasm, component: gate.wasm, hooks: [x], permissions: {secrets: [{name: T, env: A, command: [b]}]}}]\n",
+        true,
+    ),
+    (
+        "a secret of no name",
+        "plugins: [{name: p, kind: wasm, component: gate.wasm, hooks: [x], permissions: {secrets: [{name: 'a b', env: A}]}}]\n",
+        true,
+    ),
+    (
+        "a network grant of a class",
+        "plugins: [{name: p, kind: a.B, hooks: [x], permissions: {network: [{host: a.example, port: 1}]}}]\n",
+        true,
+    ),
+    (
         "no calls at all",
         "plugins: [{name: p, kind: a.B, hooks: [x], limits: {concurrency: 0}}]\n",
         true,

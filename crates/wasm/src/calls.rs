@@ -2,7 +2,7 @@
 //!
 //! Refusals go back to the guest, which decides; a broken pointer and a limit passed end the call.
 
-use hookgate_core::{Document, Draft, HookCall, Json, Pointer, Refusal, Span, Syntax};
+use hookgate_core::{Document, Draft, HookCall, Json, Pointer, Refusal, RefusalCode, Span, Syntax};
 use wasmtime::component::Resource;
 
 use crate::bindings::{call, log, secrets, types};
@@ -323,10 +323,13 @@ impl log::Host for Guest {
 
 impl secrets::Host for Guest {
     fn get(&mut self, name: String) -> Refusable<String> {
+        if let Some(value) = self.session.secrets().get(&name) {
+            return Ok(Ok(value.to_owned()));
+        }
+        self.session
+            .reach()
+            .refuse("secret", RefusalCode::NotGranted);
         let message = format!("no secret of the name {name} is granted");
-        Ok(Err(refusal(match self.draft.as_mut() {
-            Some(draft) => draft.not_granted("secret", message),
-            None => Refusal::not_granted(message),
-        })))
+        Ok(Err(refusal(Refusal::not_granted(message))))
     }
 }

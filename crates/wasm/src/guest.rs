@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use hookgate_core::{Document, Draft, HookCall, Matcher, Phase, RefusalCode};
+use hookgate_core::{Document, Draft, Fault, FaultKind, HookCall, Matcher, Phase, RefusalCode};
 use wasmtime::ResourceLimiter;
 use wasmtime::component::ResourceTable;
-use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi::{WasiCtxView, WasiView};
+use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 
 use crate::faults::Ended;
-use crate::grants::Grants;
+use crate::grants::{Grants, Session};
 use crate::limits::{MAX_HANDLES, MAX_INSTANCES, MAX_MEMORIES, MAX_TABLE_ELEMENTS, MAX_TABLES};
 use crate::logs::CallLog;
 use crate::matchers::Matchers;
@@ -26,9 +27,8 @@ pub struct LentContext;
 /// Data of one store, which lives for one call.
 pub(crate) struct Guest {
     pub(crate) table: ResourceTable,
-    /// Made when the guest first calls WASI; most never do.
-    wasi: Option<WasiCtx>,
-    grants: Arc<Grants>,
+    /// Files, sockets, requests, secrets.
+    pub(crate) session: Session,
     pub(crate) log: CallLog,
     pub(crate) memory: Memory,
     pub(crate) matchers: Arc<Matchers>,
@@ -52,8 +52,7 @@ impl Guest {
         table.set_max_capacity(MAX_HANDLES);
         Self {
             table,
-            wasi: None,
-            grants,
+            session: Session::new(grants, deadline),
             log,
             memory: Memory {
                 limit: memory_bytes,
@@ -67,45 +66,49 @@ impl Guest {
             draft: None,
         }
     }
-}
 
-impl Guest {
-    /// Turns an instance that was started for nobody into this call's.
-    pub(crate) fn begin(&mut self, call: HookCall) {
+    /// A call begins. Everything that belongs to one call is set anew here: deadline, log and its budget,
+    /// scratch folder, addresses, draft.
+    pub(crate) fn begin(&mut self, call: HookCall) -> Result<(), Fault> {
         self.deadline = call.deadline;
-        self.phase = Phase::Guest;
-        self.log.begin();
+        self.log.begin(&call);
+        self.session.begin(call.deadline)?;
         self.draft = Some(call.draft());
         self.call = Some(call);
+        self.phase = Phase::Guest;
+        Ok(())
     }
 
-    /// Ends the call: what the guest may still do, it does for nobody.
-    pub(crate) fn end(&mut self) -> Option<Draft> {
-        self.call = None;
-        self.take_draft()
-    }
-
-    /// The draft at the end of its call, with what was refused outside of it.
-    fn take_draft(&mut self) -> Option<Draft> {
-        let mut draft = self.draft.take()?;
+    /// A call ended with a verdict: its draft, with everything that was refused since `init` began.
+    pub(crate) fn finish(&mut self) -> Result<Draft, Fault> {
+        let refusals = self.session.finish()?;
+        let draft = self.draft.take();
+        let mut draft = draft.ok_or_else(|| Fault::new(FaultKind::Protocol, "no draft"))?;
+        draft.note_refused(&refusals);
         let refused = std::mem::take(&mut self.memory.refused);
         draft.count_refused("memory", RefusalCode::TooLarge, refused);
-        Some(draft)
+        self.log.end();
+        self.call = None;
+        Ok(draft)
     }
 }
 
 impl WasiView for Guest {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        let wasi = self.wasi.get_or_insert_with(|| {
-            // The folders opened at load. One that is gone since then is a folder the guest does not see.
-            self.grants.wasi(&self.log).unwrap_or_else(|error| {
-                tracing::error!(target: "hookgate::plugin", "a granted folder cannot be opened: {error}");
-                Grants::none(&self.log)
-            })
-        });
         WasiCtxView {
-            ctx: wasi,
+            ctx: self.session.wasi(&self.log),
             table: &mut self.table,
+        }
+    }
+}
+
+impl WasiHttpView for Guest {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        let (hooks, ctx) = self.session.http();
+        WasiHttpCtxView {
+            hooks,
+            table: &mut self.table,
+            ctx,
         }
     }
 }

@@ -6,14 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures::future::BoxFuture;
 use hookgate_core::config::{PluginKind, PluginSpec};
 use hookgate_core::{Host, LoadError, Plugin};
-use wasmtime::component::{HasSelf, Linker};
 
-use crate::bindings;
 use crate::component::Components;
-use crate::contract::{Exports, unmet};
-use crate::guest::Guest;
+use crate::contract::Exports;
+use crate::grants::{Grants, Outside};
+use crate::imports::Imports;
+use crate::linking::Linkers;
 use crate::options::WasmHostOptions;
 use crate::plugin::WasmPlugin;
+use crate::resolver::Resolve;
 use crate::runtime::Runtime;
 
 /// The host of plugins of kind `wasm`. It holds the components compiled so far; the wasmtime engine, its
@@ -22,8 +23,9 @@ pub struct WasmHost {
     /// Tells its plugins from those of other hosts of the process.
     id: u64,
     pub(crate) runtime: Arc<Runtime>,
-    linker: Linker<Guest>,
+    linkers: Linkers,
     pub(crate) components: Components,
+    outside: Arc<Outside>,
 }
 
 impl WasmHost {
@@ -46,13 +48,22 @@ impl WasmHost {
             |error: wasmtime::Error| LoadError::new(format!("wasmtime does not start: {error:#}"));
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let runtime = Runtime::shared().map_err(error)?;
-        let linker = linker(&runtime).map_err(error)?;
+        let linkers = Linkers::new(runtime.engine()).map_err(error)?;
         Ok(Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             runtime,
-            linker,
+            linkers,
             components: Components::new(options.code_cache),
+            outside: Arc::default(),
         })
+    }
+
+    /// The same, with somebody else to ask which addresses a name has, and with certificate authorities
+    /// (DER) that are trusted besides the system's. For gateways with a resolver of their own, and for tests.
+    #[must_use]
+    pub fn with_network(self, resolver: Arc<dyn Resolve>, authorities: Vec<Vec<u8>>) -> Self {
+        let outside = Arc::new(Outside::new(resolver, authorities));
+        Self { outside, ..self }
     }
 
     async fn load_component(&self, spec: &PluginSpec) -> Result<WasmPlugin, LoadError> {
@@ -66,17 +77,20 @@ impl WasmHost {
         let digest = spec.digest.as_deref();
         let component = self.components.load(engine, file, digest).await?;
         let exports = Exports::of(&component.compiled.component, engine)?;
-        let instances = self.linker.instantiate_pre(&component.compiled.component).map_err(|error| {
-            LoadError::new(format!("the component imports what is not there: {}", unmet(&error)))
-                .detail(format!("{error:#}"))
-                .hint("a plugin may import hookgate:plugin/{types,call,log,secrets} and the wasi:cli world")
-        })?;
+        let imports = Imports::of(&component.compiled.component, engine);
+        let linker = self.linkers.of(&imports, &spec.permissions)?;
+        let instances = linker
+            .instantiate_pre(&component.compiled.component)
+            .map_err(|error| imports.unmet(&error))?;
+        let grants = Grants::new(spec, Arc::clone(&self.outside)).await?;
         WasmPlugin::load(
             Arc::clone(&self.runtime),
             self.id,
             component,
             &exports,
             instances,
+            grants,
+            imports,
             spec,
         )
         .await
@@ -91,15 +105,4 @@ impl Host for WasmHost {
     fn load(&self, spec: PluginSpec) -> BoxFuture<'_, Result<Arc<dyn Plugin>, LoadError>> {
         Box::pin(async move { Ok(Arc::new(self.load_component(&spec).await?) as Arc<dyn Plugin>) })
     }
-}
-
-fn linker(runtime: &Runtime) -> wasmtime::Result<Linker<Guest>> {
-    let mut linker = Linker::new(runtime.engine());
-    // The async bindings: the sync ones block the runtime's thread, which a call shares with others.
-    wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
-    bindings::types::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest)?;
-    bindings::call::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest)?;
-    bindings::log::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest)?;
-    bindings::secrets::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest)?;
-    Ok(linker)
 }

@@ -83,7 +83,7 @@ impl Maker {
     fn store(&self, deadline: Instant) -> Store<Guest> {
         let guest = Guest::new(
             Arc::clone(&self.grants),
-            CallLog::new(Arc::clone(&self.name)),
+            CallLog::new(Arc::clone(&self.name), Arc::clone(self.grants.secrets())),
             Arc::clone(&self.matchers),
             self.memory_bytes,
             deadline,
@@ -147,7 +147,7 @@ impl Instance {
         // Hooks with a subject are told it, the custom hook its own name.
         let first = call.subject.clone().unwrap_or_else(|| call.hook.clone());
         let document = LentDocument(call.payload.clone());
-        store.data_mut().begin(call);
+        store.data_mut().begin(call)?;
         // Epochs have gone by since it was made.
         store.set_epoch_deadline(1);
         let table = &mut store.data_mut().table;
@@ -169,11 +169,8 @@ impl Instance {
         let table = &mut store.data_mut().table;
         let returned = table.delete(document).and_then(|_| table.delete(context));
         returned.map_err(|error| ended(&error.into(), store))?;
-        let draft = store.data_mut().end();
-        let verdict = verdict_of(verdict.map_err(failed)?)?;
-        draft
-            .map(|draft| draft.answer(verdict))
-            .ok_or_else(|| Fault::new(FaultKind::Protocol, "no draft"))
+        let draft = store.data_mut().finish()?;
+        Ok(draft.answer(verdict_of(verdict.map_err(failed)?)?))
     }
 
     /// Calls it has served.

@@ -21,6 +21,10 @@
 //! - WASI is deny-all. Names, files and variables appear only where a grant put them.
 //! - `unsafe` is in one module, which maps code from the cache, and only from files that nobody else can
 //!   have written.
+//! - Before a call, in the start function and in `init`, nothing outside is changed or talked to.
+//! - A connection goes to an address this host resolved and checked for a granted name and port, or that is
+//!   granted as such; nothing resolves the name a second time.
+//! - A secret's value is in no log line, fault, record or `Debug` text.
 //! - A guest's error, of any kind, ends in a [`hookgate_core::Fault`]; it cannot unwind into the host.
 //!
 //! # What can go wrong
@@ -41,21 +45,27 @@ mod filler;
 mod grants;
 mod guest;
 mod host;
+mod imports;
 mod instance;
 mod limits;
+mod linking;
 mod logs;
 mod matchers;
 mod options;
 mod parts;
 mod plugin;
+mod resolver;
 mod runtime;
 mod stock;
 
 pub use compile::{CodeCounts, CodeOrigin, CompiledComponent};
 pub use host::WasmHost;
 pub use limits::{
-    EPOCH_TICK, HEAVY_COMPONENT_BYTES, MAX_CODE_CACHE_BYTES, MAX_COMPONENT_BYTES, MAX_HANDLES,
-    MAX_HOSTCALL_BYTES, POOL_INSTANCES, REUSE_GROWTH_BYTES, STOCK_IDLE, SYNC_TIMEOUT,
-    WASM_STACK_BYTES,
+    EPOCH_TICK, HEAVY_COMPONENT_BYTES, HTTP_BETWEEN_BYTES_TIMEOUT, HTTP_CONNECT_TIMEOUT,
+    HTTP_FIRST_BYTE_TIMEOUT, MAX_CODE_CACHE_BYTES, MAX_COMPONENT_BYTES, MAX_HANDLES,
+    MAX_HOSTCALL_BYTES, MAX_HTTP_REQUESTS, MAX_HTTP_RESPONSE_BYTES, MAX_HTTP_RESPONSE_HEAD_BYTES,
+    MAX_SECRET_BYTES, POOL_INSTANCES, REUSE_GROWTH_BYTES, SCRATCH_ENTRY_BYTES,
+    SECRET_COMMAND_TIMEOUT, STOCK_IDLE, SYNC_TIMEOUT, WASM_STACK_BYTES,
 };
 pub use options::{CodeCacheOptions, WasmHostOptions, default_code_cache};
+pub use resolver::{Resolve, SystemResolver};

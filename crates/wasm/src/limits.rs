@@ -93,3 +93,40 @@ pub const HEAVY_COMPONENT_BYTES: u64 = 2 << 20;
 /// CPython or a JavaScript engine in it 35 to 37 MB: room for all plugins of a gateway in several versions
 /// and for several engines, on a disk where nobody misses it.
 pub const MAX_CODE_CACHE_BYTES: u64 = 1 << 30;
+
+/// Addresses of one name that are looked at. A name with more is a mistake or an attack; one connection
+/// needs one of them.
+pub(crate) const MAX_ADDRESSES_PER_NAME: usize = 32;
+
+/// HTTP requests one instance may have under way. Each holds a file descriptor of the process, which all
+/// plugins share; more than this a policy cannot use inside of its timeout.
+pub const MAX_HTTP_REQUESTS: usize = 16;
+
+/// Largest body of one HTTP response, in bytes: what a payload may have. A guest that reads more could only
+/// count it.
+pub const MAX_HTTP_RESPONSE_BYTES: u64 = 10_000_000;
+
+/// Largest head of one HTTP response, in bytes: eight times what servers accept as a request's.
+pub const MAX_HTTP_RESPONSE_HEAD_BYTES: usize = 64 << 10;
+
+/// How long a connection may take, with its name's look-up and TLS, whatever the guest asks for. All three
+/// of these lie inside of the call's own deadline, which is a second unless the operator says otherwise.
+pub const HTTP_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a response's head may take.
+pub const HTTP_FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a response may pause.
+pub const HTTP_BETWEEN_BYTES_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What a file, folder or link in the scratch folder counts as besides its content, in bytes: the block a
+/// file system gives it, so that empty files have an end too.
+pub const SCRATCH_ENTRY_BYTES: u64 = 4 << 10;
+
+/// Entries of a scratch folder that are removed by the thread that ends the call; more are left to the
+/// threads that may block. Some hundred microseconds.
+pub(crate) const MAX_INLINE_REMOVALS: u64 = 64;
+
+/// Largest value of a secret, in bytes: a key with its chain of certificates.
+pub const MAX_SECRET_BYTES: usize = 64 << 10;
+
+/// How long a command that prints a secret may take. Some ask a service or unlock a store.
+pub const SECRET_COMMAND_TIMEOUT: Duration = Duration::from_secs(10);

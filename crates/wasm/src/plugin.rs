@@ -18,6 +18,7 @@ use crate::contract::{Exports, interface_of};
 use crate::faults::{self, late};
 use crate::grants::Grants;
 use crate::guest::Guest;
+use crate::imports::Imports;
 use crate::instance::Maker;
 use crate::limits::{DEADLINE_GRACE, HEAVY_COMPONENT_BYTES, MIN_LOAD_TIMEOUT, SYNC_TIMEOUT};
 use crate::runtime::{KeptRoom, Runtime};
@@ -27,6 +28,9 @@ use crate::stock::Stock;
 pub(crate) struct WasmPlugin {
     component: SharedComponent,
     stock: Arc<Stock>,
+    imports: Imports,
+    /// Grants that nothing it imports would use.
+    unused: Vec<String>,
     _room: KeptRoom,
 }
 
@@ -38,6 +42,8 @@ impl WasmPlugin {
         component: SharedComponent,
         exports: &Exports,
         instances: InstancePre<Guest>,
+        grants: Grants,
+        imports: Imports,
         spec: &PluginSpec,
     ) -> Result<Self, LoadError> {
         let compiled = &component.compiled.component;
@@ -68,7 +74,7 @@ impl WasmPlugin {
             init: exports.init(compiled),
             hooks,
             config: Document::new(spec.config.clone()),
-            grants: Arc::new(Grants::new(&spec.permissions)?),
+            grants: Arc::new(grants),
             matchers: Arc::default(),
             memory_bytes: spec.limits.memory_bytes,
             timeout: spec.limits.timeout,
@@ -84,6 +90,8 @@ impl WasmPlugin {
         Ok(Self {
             component,
             stock,
+            unused: imports.unused(&spec.permissions),
+            imports,
             _room: room,
         })
     }
@@ -109,6 +117,13 @@ impl WasmPlugin {
         answered
     }
 
+    /// A fault that somebody may read: without the values of secrets, and with whose it is.
+    fn told(&self, fault: Fault) -> Fault {
+        let maker = self.stock.maker();
+        let fault = maker.grants.secrets().scrubber().scrub_fault(fault);
+        faults::told(fault, &maker.name, &self.component.compiled.digest)
+    }
+
     /// What an operator may want to know of how it runs.
     fn notes(&self) -> Vec<String> {
         let bytes = self.component.compiled.bytes;
@@ -128,7 +143,7 @@ async fn try_one(maker: &Maker, deadline: Instant) -> Result<(), LoadError> {
     let trial = timeout_at((deadline + DEADLINE_GRACE).into(), maker.make(deadline));
     let fault = match trial.await {
         Ok(Ok(_)) => return Ok(()),
-        Ok(Err(fault)) => fault,
+        Ok(Err(fault)) => maker.grants.secrets().scrubber().scrub_fault(fault),
         Err(_) => late(Phase::HostCall),
     };
     let error = LoadError::new(format!("a trial instance did not start: {fault}"));
@@ -154,6 +169,8 @@ impl Plugin for WasmPlugin {
             hooks: maker.hooks.iter().map(|(hook, _)| hook.clone()).collect(),
             digest: Some(self.component.compiled.digest.clone()),
             sandbox: maker.grants.describe(),
+            imports: self.imports.names().to_vec(),
+            unused: self.unused.clone(),
             state: "ready",
             ready_instances: Some(self.stock.ready()),
             notes: self.notes(),
@@ -179,10 +196,7 @@ impl Plugin for WasmPlugin {
                     .map(|()| Err(late(Phase::HostCall)))
             })
             .await
-            .map_err(|fault| {
-                let name = &self.stock.maker().name;
-                faults::told(fault, name, &self.component.compiled.digest)
-            })
+            .map_err(|fault| self.told(fault))
         })
     }
 

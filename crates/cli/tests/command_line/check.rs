@@ -182,3 +182,74 @@ fn a_plugin_shows_the_group_it_is_in() {
     let plugin = alone.run(&["check", "--format", "json"]).json()["plugins"][0].clone();
     assert_eq!(plugin["group"], json!(null));
 }
+
+#[test]
+fn what_is_imported_granted_and_unused() {
+    let permissions = "    permissions:
+      network: [{host: api.example.com, port: 443}, {host: 10.0.0.0/8, port: 5432}]
+      scratch: 16MiB
+      env: [API_BASE]
+      secrets: [{name: token, command: [printf, s3cr3t]}]
+    config: {words: [secret]}
+";
+    let entry = entry(
+        "deny-list",
+        "deny-list-rust",
+        "tool_pre_invoke",
+        permissions,
+    );
+    let folder = Folder::with_config(&format!("plugins:\n{entry}"));
+    let ended = folder.run(&["check"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    let line = |begins: &str| {
+        let found = ended.stdout.lines().find(|line| line.starts_with(begins));
+        found
+            .unwrap_or_else(|| panic!("{begins}: {}", ended.stdout))
+            .to_owned()
+    };
+    assert_eq!(
+        line("  grants: "),
+        "  grants: network api.example.com port 443 (TCP), network 10.0.0.0/8 port 5432 (TCP), scratch of 16 MiB, env API_BASE, secret token"
+    );
+    let imports = line("  imports: ");
+    assert!(imports.contains("hookgate:plugin/call@0.1.0"), "{imports}");
+    assert!(imports.contains("wasi:cli/environment@"), "{imports}");
+    assert_eq!(
+        line("  granted and unused: "),
+        "  granted and unused: scratch, network api.example.com port 443, network 10.0.0.0/8 port 5432, secret token"
+    );
+    let report = folder.run(&["check", "--format", "json"]).json();
+    let plugin = &report["plugins"][0];
+    assert_eq!(
+        plugin["grants"],
+        json!({
+            "files": [], "scratch_bytes": 16_777_216, "env": ["API_BASE"], "secrets": ["token"], "data": [],
+            "network": [{"host": "api.example.com", "port": 443}, {"host": "10.0.0.0/8", "port": 5432}],
+        })
+    );
+    assert_eq!(plugin["loaded"]["unused"][0], "scratch");
+    let imports = plugin["loaded"]["imports"].as_array().unwrap();
+    assert!(
+        imports.contains(&json!("hookgate:plugin/call@0.1.0")),
+        "{imports:?}"
+    );
+    assert!(!report.to_string().contains("s3cr3t"));
+}
+
+#[test]
+fn an_import_without_its_grant_is_told_with_the_line_to_write() {
+    let entry = entry("client", "net-client", "tool_pre_invoke", "");
+    let folder = Folder::with_config(&format!("plugins:\n{entry}"));
+    let report = folder.run(&["check", "--format", "json"]).json();
+    let problem = &report["problems"][0];
+    let message = problem["message"].as_str().unwrap();
+    assert!(message.contains("imports wasi:http/"), "{message}");
+    assert!(
+        message.contains("needs a grant: permissions.network"),
+        "{message}"
+    );
+    assert_eq!(
+        problem["hint"],
+        "write `permissions: {network: [{host: api.example.com, port: 443}]}` in the entry, with the hosts it connects to"
+    );
+}

@@ -88,6 +88,13 @@ pub const CONCURRENCY_MAX_CALLS: u32 = 65_536;
 /// Largest `max_payload_bytes` and `max_state_bytes` (1 GiB): both are kept in memory, several times.
 pub const SIZE_MAX_BYTES: u64 = 1024 * MIB;
 
+/// Smallest `permissions.scratch`, in bytes: one page of a file system, which every entry in the folder
+/// counts as.
+pub const SCRATCH_MIN_BYTES: u64 = 4 * KIB;
+/// Largest `permissions.scratch`, in bytes (16 GiB): each call under way has a folder of its own, so beyond
+/// it is a slip of a unit.
+pub const SCRATCH_MAX_BYTES: u64 = 16 * 1024 * MIB;
+
 impl Limits {
     /// The limits of a wasm plugin that names none.
     #[must_use]

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::options::{Environment, ReadOptions, Shape};
 use super::report::{Findings, Place, shown};
-use super::spec::{PluginKind, PluginSpec};
+use super::spec::{PluginKind, PluginSpec, SecretSource};
 use super::{Config, ConfigReport, Manifest, defaults, read_text, yaml};
 use super::{legacy, limits::bytes_text};
 
@@ -254,6 +254,14 @@ fn same(spec: &PluginSpec, read: &PluginSpec) -> bool {
         .zip(&spec.permissions.files);
     for (read, spec) in files {
         adopt_path(&mut read.host, &spec.host);
+    }
+    let secrets = read.permissions.secrets.iter_mut();
+    for (read, spec) in secrets.zip(&spec.permissions.secrets) {
+        if let (SecretSource::File(read), SecretSource::File(spec)) =
+            (&mut read.source, &spec.source)
+        {
+            adopt_path(read, spec);
+        }
     }
     *spec == read
 }

@@ -35,7 +35,10 @@ const LATER: &[(&str, &str)] = &[
     ),
     ("redact", REMOVE),
     ("sandbox", REMOVE),
-    ("secrets", "write `permissions: {env: [NAME]}`"),
+    (
+        "secrets",
+        "write `permissions: {secrets: [{name: NAME, env: VARIABLE}]}` in the entry",
+    ),
     ("worker", "write `limits:`"),
 ];
 
@@ -132,6 +135,11 @@ impl Keys {
             ("concurrency", "write `limits: {concurrency: 64}`"),
             ("files", "write `permissions: {files: [...]}`"),
             ("env", "write `permissions: {env: [NAME]}`"),
+            (
+                "network",
+                "write `permissions: {network: [{host: api.example.com, port: 443}]}`",
+            ),
+            ("scratch", "write `permissions: {scratch: 16MiB}`"),
             ("data", "write `permissions: {data: [read_headers]}`"),
             ("class", "write the dotted class as `kind:`"),
             ("class_name", "write the dotted class as `kind:`"),
@@ -247,13 +255,29 @@ impl Keys {
 
     pub const PERMISSIONS: Self = Self {
         place: "permissions",
-        known: &["files", "env", "data"],
-        later: &[
-            ("network", "remove it; a plugin has no network"),
-            ("processes", "remove it; a plugin starts no processes"),
-            ("secrets", "write `permissions: {env: [NAME]}`"),
-        ],
+        known: &["files", "network", "scratch", "env", "secrets", "data"],
+        later: &[("processes", "remove it; a plugin starts no processes")],
         elsewhere: &[],
+    };
+
+    pub const NETWORK_GRANT: Self = Self {
+        place: "permissions.network",
+        known: &["host", "port"],
+        later: &[],
+        elsewhere: &[
+            ("hosts", "write one {host: NAME, port: 443} for each host"),
+            ("ports", "write one {host: NAME, port: 443} for each port"),
+        ],
+    };
+
+    pub const SECRET_GRANT: Self = Self {
+        place: "permissions.secrets",
+        known: &["name", "env", "file", "command"],
+        later: &[],
+        elsewhere: &[(
+            "value",
+            "a secret is not written in the configuration: write `env:`, `file:` or `command:`",
+        )],
     };
 
     pub const FILE_GRANT: Self = Self {

@@ -5,7 +5,8 @@ use std::time::Duration;
 use bytesize::ByteSize;
 
 use super::defaults::{
-    CONCURRENCY_MAX_CALLS, MEMORY_MAX_BYTES, MEMORY_MIN_BYTES, SIZE_MAX_BYTES, TIMEOUT_MAX_SECONDS,
+    CONCURRENCY_MAX_CALLS, MEMORY_MAX_BYTES, MEMORY_MIN_BYTES, SCRATCH_MAX_BYTES,
+    SCRATCH_MIN_BYTES, SIZE_MAX_BYTES, TIMEOUT_MAX_SECONDS,
 };
 use super::keys::Keys;
 use super::number::Number;
@@ -73,18 +74,25 @@ fn timeout(node: &Node, findings: &mut Findings) -> Option<Duration> {
 }
 
 fn memory(node: &Node, findings: &mut Findings) -> Option<u64> {
-    const WHAT: &str = "limits.memory";
-    let text = with_unit(node, WHAT, "a size", ["MiB", "GiB"], SIZE_UNITS, findings)?;
-    let value = parse_size(node, WHAT, text, findings)?;
-    in_range(
-        node,
-        WHAT,
-        text,
-        value,
-        MEMORY_MIN_BYTES,
-        MEMORY_MAX_BYTES,
-        findings,
-    )
+    let range = (MEMORY_MIN_BYTES, MEMORY_MAX_BYTES);
+    size_with_unit(node, "limits.memory", range, findings)
+}
+
+/// Reads `permissions.scratch`.
+pub(super) fn scratch(node: &Node, findings: &mut Findings) -> Option<u64> {
+    let range = (SCRATCH_MIN_BYTES, SCRATCH_MAX_BYTES);
+    size_with_unit(node, "permissions.scratch", range, findings)
+}
+
+fn size_with_unit(
+    node: &Node,
+    what: &str,
+    (min, max): (u64, u64),
+    findings: &mut Findings,
+) -> Option<u64> {
+    let text = with_unit(node, what, "a size", ["MiB", "GiB"], SIZE_UNITS, findings)?;
+    let value = parse_size(node, what, text, findings)?;
+    in_range(node, what, text, value, min, max, findings)
 }
 
 /// A size in bytes: a plain integer, or a number with a unit.

@@ -1,15 +1,38 @@
 //! What an entry grants its plugin.
 
-use super::keys::{Keys, choices_hint};
-use super::paths::{Paths, Target};
-use super::read::{choice, list, string, words};
+mod files;
+mod network;
+mod secrets;
+
+use super::keys::{Fields, Keys, choices_hint};
+use super::limits;
+use super::paths::Paths;
+use super::read::words;
 use super::report::{Findings, shown};
-use super::spec::{Access, FileGrant, Permissions};
+use super::spec::Permissions;
 use super::yaml::Node;
 use crate::capability::{Capabilities, Capability};
 
-pub(super) const ACCESS: [(&str, Access); 2] =
-    [("read", Access::Read), ("read_write", Access::ReadWrite)];
+#[cfg(test)]
+pub(super) use files::ACCESS;
+
+/// Grants that nothing enforces for a Python plugin, with what to write instead. Accepted now, each would
+/// say that there is a bound where there is none.
+const WASM_ONLY: [(&str, &str); 4] = [
+    (
+        "files",
+        "leave it out: Python plugins are not confined, they read and write what hookgate itself may",
+    ),
+    (
+        "network",
+        "leave it out: Python plugins are not confined, they connect to what hookgate itself may",
+    ),
+    (
+        "scratch",
+        "leave it out: Python plugins are not confined, they write where hookgate itself may",
+    ),
+    ("secrets", "write `permissions: {env: [NAME]}`"),
+];
 
 /// Reads `permissions:`. `is_wasm` is unknown while the entry's kind is.
 pub(super) fn read(
@@ -22,17 +45,10 @@ pub(super) fn read(
     let Some(fields) = node.and_then(|node| Keys::PERMISSIONS.read(node, findings)) else {
         return permissions;
     };
-    if let Some(node) = fields.get("files").filter(|_| is_wasm == Some(false)) {
-        // Accepted now, it would say that there is a bound where there is none.
-        let message = "not supported yet: permissions.files of a Python plugin".into();
-        let hint = "leave it out: Python plugins are not confined, they read and write what hookgate itself may";
-        findings.error(&node.used, message, Some(hint.into()));
-    } else if let Some(node) = fields.get("files") {
-        for item in list(node, "permissions.files", "grants", findings).unwrap_or_default() {
-            if let Some(grant) = file_grant(item, paths, &permissions.files, findings) {
-                permissions.files.push(grant);
-            }
-        }
+    if is_wasm == Some(false) {
+        refuse_wasm_only(&fields, findings);
+    } else {
+        read_wasm_only(&fields, &mut permissions, paths, findings);
     }
     if let Some(node) = fields.get("env") {
         permissions.env = words(node, "permissions.env", "names", findings, env_name);
@@ -41,6 +57,36 @@ pub(super) fn read(
         permissions.data = data(node, "permissions.data", findings);
     }
     permissions
+}
+
+fn refuse_wasm_only(fields: &Fields, findings: &mut Findings) {
+    for (key, hint) in WASM_ONLY {
+        if let Some(node) = fields.get(key) {
+            let message = format!("not supported yet: permissions.{key} of a Python plugin");
+            findings.error(&node.used, message, Some(hint.into()));
+        }
+    }
+}
+
+fn read_wasm_only(
+    fields: &Fields,
+    permissions: &mut Permissions,
+    paths: Paths,
+    findings: &mut Findings,
+) {
+    if let Some(node) = fields.get("scratch") {
+        permissions.scratch_bytes = limits::scratch(node, findings);
+    }
+    if let Some(node) = fields.get("files") {
+        let scratch = fields.get("scratch").is_some();
+        permissions.files = files::read(node, scratch, paths, findings);
+    }
+    if let Some(node) = fields.get("network") {
+        permissions.network = network::read(node, findings);
+    }
+    if let Some(node) = fields.get("secrets") {
+        permissions.secrets = secrets::read(node, paths, findings);
+    }
 }
 
 fn env_name(node: &Node, name: &str, findings: &mut Findings) -> bool {
@@ -74,77 +120,4 @@ pub(super) fn data(node: &Node, what: &str, findings: &mut Findings) -> Capabili
         .iter()
         .filter_map(|name| Capability::named(name))
         .collect()
-}
-
-fn file_grant(
-    node: &Node,
-    paths: Paths,
-    earlier: &[FileGrant],
-    findings: &mut Findings,
-) -> Option<FileGrant> {
-    let fields = Keys::FILE_GRANT.read(node, findings)?;
-    let host = match fields.get("host") {
-        // The sandbox of a component knows folders only.
-        Some(host) => paths.read(host, "permissions.files.host", Target::Folder, findings),
-        None => {
-            let hint = "write {host: ./data, guest: /data, access: read}";
-            findings.error(
-                &node.at,
-                "missing key: permissions.files.host".into(),
-                Some(hint.into()),
-            );
-            None
-        }
-    };
-    let access = match fields.get("access") {
-        Some(access) => choice(access, "permissions.files.access", &ACCESS, &[], findings),
-        None => Some(Access::Read),
-    };
-    let guest = match fields.get("guest") {
-        Some(guest) => guest_path(guest, findings),
-        None => {
-            let hint = "write the path the plugin sees, for example guest: /data";
-            findings.error(
-                &node.at,
-                "missing key: permissions.files.guest".into(),
-                Some(hint.into()),
-            );
-            None
-        }
-    };
-    let (host, guest, access) = (host?, guest?, access?);
-    if earlier.iter().any(|grant| grant.guest == guest) {
-        let message = format!("permissions.files: granted twice: {}", shown(&guest));
-        let at = fields
-            .get("guest")
-            .or(fields.get("host"))
-            .map_or(&node.used, |guest| &guest.used);
-        findings.error(at, message, Some("keep one of them".into()));
-        return None;
-    }
-    Some(FileGrant {
-        host,
-        guest,
-        access,
-    })
-}
-
-/// Where a component sees a folder: absolute, without steps upwards, without a slash at its end.
-fn guest_path(node: &Node, findings: &mut Findings) -> Option<String> {
-    let text = string(node, "permissions.files.guest", findings)?;
-    let steps = || text.split('/').skip(1);
-    if !text.starts_with('/')
-        || text.chars().any(char::is_control)
-        || steps().any(|step| step == "." || step == "..")
-    {
-        let message = format!(
-            "permissions.files.guest: not an absolute path: {}",
-            shown(text)
-        );
-        let hint = "write a path from the root without . and .., for example /data";
-        findings.error(&node.at, message, Some(hint.into()));
-        return None;
-    }
-    let steps: Vec<_> = steps().filter(|step| !step.is_empty()).collect();
-    Some(format!("/{}", steps.join("/")))
 }

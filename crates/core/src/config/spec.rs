@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::defaults;
+use super::host::HostPattern;
 use crate::Json;
 use crate::capability::Capabilities;
 use crate::condition::Condition;
@@ -257,8 +258,14 @@ pub enum InstancePolicy {
 pub struct Permissions {
     /// Files and folders.
     pub files: Vec<FileGrant>,
+    /// Hosts and ports it may connect to; distinct.
+    pub network: Vec<NetworkGrant>,
+    /// Size of the folder it gets for each call, in bytes; none without one.
+    pub scratch_bytes: Option<u64>,
     /// Names of environment variables it sees; distinct, not empty, without `=`.
     pub env: Vec<String>,
+    /// Secrets it may ask for; their names are distinct.
+    pub secrets: Vec<SecretGrant>,
     /// Parts of a call it may read or change.
     pub data: Capabilities,
 }
@@ -273,6 +280,44 @@ pub struct FileGrant {
     pub guest: String,
     /// What it may do there.
     pub access: Access,
+}
+
+/// Where a plugin sees its scratch folder.
+pub const SCRATCH_GUEST_PATH: &str = "/scratch";
+
+/// Hosts and a port of them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct NetworkGrant {
+    /// Which hosts.
+    pub host: HostPattern,
+    /// Which port; not 0.
+    pub port: u16,
+}
+
+impl fmt::Display for NetworkGrant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} port {}", self.host, self.port)
+    }
+}
+
+/// A secret a plugin may ask for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretGrant {
+    /// The name it asks by: letters, digits, `_`, `.` and `-`.
+    pub name: String,
+    /// Where the value comes from. The value itself is in no configuration and no spec.
+    pub source: SecretSource,
+}
+
+/// Where a secret's value comes from. It is read once, when the plugin is loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SecretSource {
+    /// An environment variable of the gateway.
+    Env(String),
+    /// A file.
+    File(PathBuf),
+    /// What a program prints; the program and its arguments, run without a shell.
+    Command(Vec<String>),
 }
 
 /// What a plugin may do with a granted place.

@@ -39,9 +39,9 @@ error: component: no such file or folder: missing.wasm
 error: hooks: the list is empty
   --> BASE/ten-mistakes.yaml:11:12 (plugin deny-list)
   hint: write at least one, for example hooks: [tool_pre_invoke]
-error: not supported yet: permissions.network
-  --> BASE/ten-mistakes.yaml:13:7 (plugin deny-list)
-  hint: remove it; a plugin has no network
+error: permissions.network.port: out of range: 0
+  --> BASE/ten-mistakes.yaml:13:47 (plugin deny-list)
+  hint: write an integer from 1 to 65535
 error: permissions.env: not a variable's name: A=B
   --> BASE/ten-mistakes.yaml:14:13 (plugin deny-list)
   hint: write the name alone; its value comes from the environment of the gateway

@@ -275,7 +275,7 @@ fn keys_that_are_wrong() {
                 6,
                 17,
                 "unknown key: permissions.file",
-                "did you mean `files`? possible keys: files, env, data",
+                "did you mean `files`? possible keys: files, network, scratch, env, secrets, data",
             )],
         ),
         wasm(
@@ -316,22 +316,14 @@ fn keys_that_are_wrong() {
 #[test]
 fn keys_that_come_later_are_not_called_unknown() {
     check_problems(&[wasm(
-        "network and processes",
-        "  permissions:\n    network: [{host: a, port: 1}]\n    processes: true",
-        &[
-            (
-                7,
-                5,
-                "not supported yet: permissions.network",
-                "remove it; a plugin has no network",
-            ),
-            (
-                8,
-                5,
-                "not supported yet: permissions.processes",
-                "remove it; a plugin starts no processes",
-            ),
-        ],
+        "processes",
+        "  permissions:\n    processes: true",
+        &[(
+            7,
+            5,
+            "not supported yet: permissions.processes",
+            "remove it; a plugin starts no processes",
+        )],
     )]);
     for key in [
         "sandbox",

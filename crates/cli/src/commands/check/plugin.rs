@@ -48,8 +48,18 @@ struct LimitsReport {
 #[derive(Debug, Serialize)]
 struct GrantsReport {
     files: Vec<FileReport>,
+    network: Vec<HostReport>,
+    scratch_bytes: Option<u64>,
     env: Vec<String>,
+    /// Names; where the values come from is in the configuration.
+    secrets: Vec<String>,
     data: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct HostReport {
+    host: String,
+    port: u16,
 }
 
 #[derive(Debug, Serialize)]
@@ -66,6 +76,10 @@ pub struct Loaded {
     sandbox: String,
     digest: Option<String>,
     environment: Option<EnvironmentInfo>,
+    /// Interfaces a component imports.
+    imports: Vec<String>,
+    /// Grants that nothing it imports would use.
+    unused: Vec<String>,
 }
 
 /// A report for every entry, in the order of the configuration.
@@ -104,6 +118,12 @@ impl PluginReport {
             sandbox: status.info.sandbox.clone(),
             digest: status.info.digest.clone(),
             environment: status.info.environment.clone(),
+            imports: status.info.imports.clone(),
+            unused: status.info.unused.clone(),
+        };
+        let host = |grant: &hookgate::config::NetworkGrant| HostReport {
+            host: grant.host.to_string(),
+            port: grant.port,
         };
         Self {
             name: spec.name.clone(),
@@ -121,7 +141,14 @@ impl PluginReport {
             },
             grants: GrantsReport {
                 files: grants.files.iter().map(file).collect(),
+                network: grants.network.iter().map(host).collect(),
+                scratch_bytes: grants.scratch_bytes,
                 env: grants.env.clone(),
+                secrets: grants
+                    .secrets
+                    .iter()
+                    .map(|secret| secret.name.clone())
+                    .collect(),
                 data: grants.data.iter().map(|data| data.as_str()).collect(),
             },
             loaded: status.map(loaded),
@@ -134,12 +161,26 @@ impl PluginReport {
     }
 
     fn grants_text(&self) -> String {
-        let GrantsReport { files, env, data } = &self.grants;
+        let GrantsReport {
+            files,
+            network,
+            scratch_bytes,
+            env,
+            secrets,
+            data,
+        } = &self.grants;
         let files = files
             .iter()
             .map(|file| format!("{} of {} as {}", file.access, file.host, file.guest));
         let mut grants: Vec<String> = files.collect();
+        grants.extend(
+            network
+                .iter()
+                .map(|grant| format!("network {} port {} (TCP)", grant.host, grant.port)),
+        );
+        grants.extend(scratch_bytes.map(|size| format!("scratch of {}", bytes(size))));
         grants.extend(env.iter().map(|name| format!("env {name}")));
+        grants.extend(secrets.iter().map(|name| format!("secret {name}")));
         grants.extend(data.iter().map(|name| format!("data {name}")));
         if grants.is_empty() {
             "none".to_owned()
@@ -179,6 +220,8 @@ impl PluginReport {
             sandbox,
             digest,
             environment,
+            imports,
+            unused,
         }) = &self.loaded
         else {
             if let Some(digest) = &self.digest {
@@ -196,6 +239,14 @@ impl PluginReport {
                 ""
             };
             lines.push(format!("  digest: {digest}{pinned}"));
+        }
+        if !imports.is_empty() {
+            lines.push(format!("  imports: {}", shown(&imports.join(", "))));
+        }
+        if !unused.is_empty() {
+            // It imports nothing that would use them.
+            let unused = shown(&unused.join(", "));
+            lines.push(format!("  granted and unused: {unused}"));
         }
         lines.extend(environment.iter().flat_map(environment_lines));
         lines

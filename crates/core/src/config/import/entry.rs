@@ -9,7 +9,8 @@ use crate::condition::Condition;
 use crate::config::defaults;
 use crate::config::limits::bytes_text;
 use crate::config::spec::{
-    Access, Instances, Limits, Mode, OnError, Permissions, PluginKind, PluginSpec,
+    Access, Instances, Limits, Mode, OnError, Permissions, PluginKind, PluginSpec, SecretGrant,
+    SecretSource,
 };
 
 /// Why a plugin has no entry, for people.
@@ -176,7 +177,14 @@ fn limits_of(limits: Limits, defaults: Limits) -> Value {
 }
 
 fn permissions_of(permissions: &Permissions, folder: &Path) -> Result<Value, Why> {
-    let Permissions { files, env, data } = permissions;
+    let Permissions {
+        files,
+        network,
+        scratch_bytes,
+        env,
+        secrets,
+        data,
+    } = permissions;
     let mut members = Map::new();
     if !files.is_empty() {
         let grant = |grant: &crate::config::FileGrant| {
@@ -192,11 +200,36 @@ fn permissions_of(permissions: &Permissions, folder: &Path) -> Result<Value, Why
         let files: Vec<_> = files.iter().map(grant).collect::<Result<_, Why>>()?;
         members.insert("files".into(), Value::Array(files));
     }
+    if !network.is_empty() {
+        let grants = network
+            .iter()
+            .map(|grant| json!({"host": grant.host.to_string(), "port": grant.port}));
+        members.insert("network".into(), grants.collect());
+    }
+    if let Some(bytes) = scratch_bytes {
+        members.insert("scratch".into(), json!(bytes_text(*bytes)));
+    }
     if !env.is_empty() {
         members.insert("env".into(), json!(env));
+    }
+    if !secrets.is_empty() {
+        let secrets: Vec<_> = secrets
+            .iter()
+            .map(|secret| secret_of(secret, folder))
+            .collect::<Result<_, _>>()?;
+        members.insert("secrets".into(), Value::Array(secrets));
     }
     if !data.is_empty() {
         members.insert("data".into(), json!(data));
     }
     Ok(Value::Object(members))
+}
+
+fn secret_of(secret: &SecretGrant, folder: &Path) -> Result<Value, Why> {
+    let name = &secret.name;
+    Ok(match &secret.source {
+        SecretSource::Env(variable) => json!({"name": name, "env": variable}),
+        SecretSource::File(file) => json!({"name": name, "file": paths::from(folder, file)?}),
+        SecretSource::Command(words) => json!({"name": name, "command": words}),
+    })
 }

@@ -7,8 +7,8 @@ use super::super::defaults;
 use super::super::spec::{Access, InstancePolicy, Limits as LimitsSpec, Mode, OnError};
 use super::no_null;
 use super::values::{
-    ByteCount, ComponentDigest, Duration, EnvName, GuestPath, HookName, HostPath, Kind, Printable,
-    Requirement, Size, Version, Word,
+    ByteCount, CommandWord, ComponentDigest, Duration, EnvName, GuestPath, HookName, HostName,
+    HostPath, Kind, Printable, Requirement, SecretName, Size, Version, Word,
 };
 use crate::capability::Capability;
 
@@ -135,7 +135,12 @@ fn of_kind() -> Value {
                 "component": false,
                 "instances": false,
                 "digest": false,
-                "permissions": {"properties": {"files": false}},
+                "permissions": {"properties": {
+                    "files": false,
+                    "network": false,
+                    "scratch": false,
+                    "secrets": false,
+                }},
             },
         },
     })
@@ -215,9 +220,15 @@ fn of_policy() -> Value {
 struct Permissions {
     /// Folders it may use.
     files: Option<Vec<FileGrant>>,
+    /// Hosts and ports it may connect to, over TCP and HTTP. UDP and listening are never granted.
+    network: Option<Vec<NetworkGrant>>,
+    /// Size of an empty folder at `/scratch` for each call, removed behind it.
+    scratch: Option<Size>,
     /// Names of environment variables it sees.
     #[schemars(extend("uniqueItems" = true))]
     env: Option<Vec<EnvName>>,
+    /// Secrets it may ask for by name.
+    secrets: Option<Vec<SecretGrant>>,
     /// Parts of a call it may read or change.
     #[schemars(extend("uniqueItems" = true))]
     data: Option<Vec<Capability>>,
@@ -234,4 +245,32 @@ struct FileGrant {
     /// What it may do there.
     #[schemars(extend("default" = Access::Read))]
     access: Option<Access>,
+}
+
+/// A host, or several, and one port.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, transform = no_null)]
+struct NetworkGrant {
+    /// Which hosts.
+    host: HostName,
+    /// The port it connects to.
+    #[schemars(range(min = 1, max = u16::MAX))]
+    port: u16,
+}
+
+/// A secret, from one source, read once when the plugin is loaded.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, transform = no_null, extend("oneOf" = [
+    json!({"required": ["env"]}), json!({"required": ["file"]}), json!({"required": ["command"]}),
+]))]
+struct SecretGrant {
+    /// The name the plugin asks by.
+    name: SecretName,
+    /// The environment variable that holds it.
+    env: Option<EnvName>,
+    /// The file that holds it; a line break at its end does not count.
+    file: Option<HostPath>,
+    /// The program that prints it, with its arguments; run without a shell.
+    #[schemars(length(min = 1))]
+    command: Option<Vec<CommandWord>>,
 }

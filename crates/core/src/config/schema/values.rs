@@ -57,6 +57,12 @@ text! {
     ComponentDigest = r"^sha256:[0-9A-Fa-f]{64}$", [];
     /// The name of an environment variable.
     EnvName = r"^[^\u0000-\u001f\u007f-\u009f=]+$", ["API_BASE"];
+    /// A name, `*.` and a name for every name below it, an address, or a range of addresses.
+    HostName = r"^[A-Za-z0-9_.:*/-]+$", ["api.example.com", "*.example.com", "192.0.2.7", "10.0.0.0/8"];
+    /// The name a plugin asks for a secret by.
+    SecretName = r"^[A-Za-z0-9_.-]{1,128}$", ["API_TOKEN"];
+    /// A program, or one of its arguments.
+    CommandWord = r"^[^\u0000]*$", [];
     /// A requirement as installers take it, no option.
     Requirement = r"^(?!\s*-)[^\u0000-\u001f\u007f-\u009f]+$", ["cpex-pii-filter==0.3.9"];
     /// A duration: numbers with units.
