@@ -12,6 +12,7 @@ use crate::document::Document;
 use crate::edit::Edits;
 use crate::effects::{Changes, Effects};
 use crate::extensions::Extensions;
+use crate::interrupt::{Interrupt, Stopped};
 use crate::matcher::{Matcher, Span};
 use crate::plugin::HookCall;
 use crate::pointer::Pointer;
@@ -161,6 +162,39 @@ impl Draft {
         self.edit(result)
     }
 
+    /// [`Edits::set_until`].
+    pub fn set_until(
+        &mut self,
+        at: &Pointer,
+        value: Json,
+        interrupt: &mut Interrupt<'_>,
+    ) -> Result<Result<(), Refusal>, Stopped> {
+        let result = self.parts.edits.set_until(at, value, interrupt)?;
+        Ok(self.edit(result))
+    }
+
+    /// [`Edits::remove_until`].
+    pub fn remove_until(
+        &mut self,
+        at: &Pointer,
+        interrupt: &mut Interrupt<'_>,
+    ) -> Result<Result<(), Refusal>, Stopped> {
+        let result = self.parts.edits.remove_until(at, interrupt)?;
+        Ok(self.edit(result))
+    }
+
+    /// [`Edits::splice_until`].
+    pub fn splice_until(
+        &mut self,
+        at: &Span,
+        replacement: &str,
+        interrupt: &mut Interrupt<'_>,
+    ) -> Result<Result<(), Refusal>, Stopped> {
+        let edits = &mut self.parts.edits;
+        let result = edits.splice_until(at, replacement, interrupt)?;
+        Ok(self.edit(result))
+    }
+
     /// [`Edits::redact`].
     pub fn redact(
         &mut self,
@@ -170,6 +204,19 @@ impl Draft {
     ) -> Result<u32, Refusal> {
         let result = self.parts.edits.redact(patterns, under, replacement);
         self.edit(result)
+    }
+
+    /// [`Edits::redact_until`].
+    pub fn redact_until(
+        &mut self,
+        patterns: &Matcher,
+        under: &Pointer,
+        replacement: &str,
+        interrupt: &mut Interrupt<'_>,
+    ) -> Result<Result<u32, Refusal>, Stopped> {
+        let edits = &mut self.parts.edits;
+        let result = edits.redact_until(patterns, under, replacement, interrupt)?;
+        Ok(self.edit(result))
     }
 
     /// Counts an edit that was refused before it could be made, such as one whose value is not I-JSON.

@@ -6,6 +6,7 @@
 //! touched keeps its source text.
 
 mod apply;
+mod redact;
 mod tree;
 
 use std::ops::Range;
@@ -13,10 +14,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::document::{Document, MAX_FOUND_BYTES};
+use crate::document::Document;
 use crate::hooks::Shape;
+use crate::interrupt::{Interrupt, Stopped, unstopped};
 use crate::json::{Json, MAX_DEPTH};
-use crate::matcher::{Matcher, Span};
+use crate::matcher::Span;
 use crate::pointer::Pointer;
 use crate::refusal::Refusal;
 use crate::scan;
@@ -89,6 +91,26 @@ impl Edits {
 
     /// Replaces the value, adds a member to an object, or appends to an array with `-`.
     pub fn set(&mut self, at: &Pointer, value: Json) -> Result<(), Refusal> {
+        unstopped(self.set_until(at, value, &mut Interrupt::never()))
+    }
+
+    /// [`Edits::set`] that can be stopped; if it is, nothing is changed.
+    pub fn set_until(
+        &mut self,
+        at: &Pointer,
+        value: Json,
+        interrupt: &mut Interrupt<'_>,
+    ) -> Result<Result<(), Refusal>, Stopped> {
+        let place = self.place(at, interrupt)?;
+        Ok(self.set_at(at, value, place))
+    }
+
+    fn set_at(
+        &mut self,
+        at: &Pointer,
+        value: Json,
+        place: Result<Place, Refusal>,
+    ) -> Result<(), Refusal> {
         self.check_place(at)?;
         self.rules.shape.allows_set(at, &value)?;
         if at.tokens().len() + scan::depth(value.as_str()) > MAX_DEPTH {
@@ -96,11 +118,11 @@ impl Edits {
                 "{at} would nest deeper than {MAX_DEPTH}"
             )));
         }
-        let place = self.place(at)?;
+        let place = place?;
         let key = at.tokens().last().map_or(0, |key| quoted_bytes(key));
         let added = value.as_str().len() as u64;
-        let (before, after) = match &place {
-            Place::Value(old) => (old.len() as u64, added),
+        let (before, after) = match place {
+            Place::Value(old) => (old, added),
             Place::Member => (0, added + key + 2),
             Place::Append => (0, added + 1),
         };
@@ -117,12 +139,26 @@ impl Edits {
 
     /// Removes a member or an element.
     pub fn remove(&mut self, at: &Pointer) -> Result<(), Refusal> {
+        unstopped(self.remove_until(at, &mut Interrupt::never()))
+    }
+
+    /// [`Edits::remove`] that can be stopped; if it is, nothing is changed.
+    pub fn remove_until(
+        &mut self,
+        at: &Pointer,
+        interrupt: &mut Interrupt<'_>,
+    ) -> Result<Result<(), Refusal>, Stopped> {
+        let place = self.place(at, interrupt)?;
+        Ok(self.remove_at(at, place))
+    }
+
+    fn remove_at(&mut self, at: &Pointer, place: Result<Place, Refusal>) -> Result<(), Refusal> {
         self.check_place(at)?;
         self.rules.shape.allows_remove(at)?;
-        let Place::Value(old) = self.place(at)? else {
+        let Place::Value(old) = place? else {
             return Err(Refusal::invalid(format!("nothing at {at} to remove")));
         };
-        let bytes = self.resized(old.len() as u64, 0)?;
+        let bytes = self.resized(old, 0)?;
         self.root.insert(at.tokens(), Node::Leaf(Leaf::Remove))?;
         self.accept("remove", at, 0, bytes);
         Ok(())
@@ -130,71 +166,33 @@ impl Edits {
 
     /// Replaces a stretch of a string.
     pub fn splice(&mut self, at: &Span, replacement: &str) -> Result<(), Refusal> {
-        self.check_place(&at.at)?;
-        let Some(value) = self.document.get_string(&at.at) else {
-            return Err(Refusal::invalid(format!("no string at {}", at.at)));
-        };
+        unstopped(self.splice_until(at, replacement, &mut Interrupt::never()))
+    }
+
+    /// [`Edits::splice`] that can be stopped; if it is, nothing is changed.
+    pub fn splice_until(
+        &mut self,
+        at: &Span,
+        replacement: &str,
+        interrupt: &mut Interrupt<'_>,
+    ) -> Result<Result<(), Refusal>, Stopped> {
+        if let Err(refusal) = self.check_place(&at.at) {
+            return Ok(Err(refusal));
+        }
         let (start, end) = (at.start as usize, at.end as usize);
-        if start > end || !value.is_char_boundary(start) || !value.is_char_boundary(end) {
-            return Err(Refusal::invalid(format!(
+        let refusal = match self.document.get_string_until(&at.at, interrupt)? {
+            None => format!("no string at {}", at.at),
+            Some(value) if is_stretch(&value, start, end) => {
+                let range = std::iter::once(start..end).collect();
+                return Ok(self.splice_all(&at.at, range, &replacement.into()));
+            }
+            Some(value) => format!(
                 "{start}..{end} is no stretch of the {} bytes at {}: both ends lie between two characters",
                 value.len(),
                 at.at
-            )));
-        }
-        self.splice_all(
-            &at.at,
-            std::iter::once(start..end).collect(),
-            &replacement.into(),
-        )
-    }
-
-    /// Replaces every match in the string values at or below `under`; answers how many.
-    /// If one of them is refused none is made.
-    pub fn redact(
-        &mut self,
-        patterns: &Matcher,
-        under: &Pointer,
-        replacement: &str,
-    ) -> Result<u32, Refusal> {
-        let replacement: Arc<str> = replacement.into();
-        let mut trial = self.clone();
-        let mut count = 0;
-        let mut held = 0;
-        let mut refused = None;
-        // One string at a time, so that the time it takes is that of the text and not of text times matches.
-        self.document.each_string(under, &mut |path, value| {
-            let mut ranges = Vec::new();
-            for (_, range) in patterns.find_iter(value) {
-                ranges.push(range);
-                held += size_of::<Splice>();
-                if held > MAX_FOUND_BYTES {
-                    break;
-                }
-            }
-            if ranges.is_empty() {
-                return true;
-            }
-            count += ranges.len();
-            let at = path.to_pointer();
-            held += at.heap_bytes();
-            if held > MAX_FOUND_BYTES {
-                refused = Some(Refusal::too_large(format!(
-                    "more matches at or below {under} than can be held at once"
-                )));
-            } else {
-                let result = trial.check_place(&at);
-                refused = result
-                    .and_then(|()| trial.splice_all(&at, ranges, &replacement))
-                    .err();
-            }
-            refused.is_none()
-        });
-        if let Some(refusal) = refused {
-            return Err(refusal);
-        }
-        *self = trial;
-        Ok(u32::try_from(count).unwrap_or(u32::MAX))
+            ),
+        };
+        Ok(Err(Refusal::invalid(refusal)))
     }
 
     /// Replaces stretches of one string that lie in it, sorted and not overlapping.
@@ -229,7 +227,7 @@ impl Edits {
         if self.is_empty() {
             return document.clone();
         }
-        Document::trusted(apply::apply(document.text(), &self.root).into())
+        Document::trusted(apply::apply(document, &self.root).into())
     }
 
     fn accept(&mut self, op: &'static str, at: &Pointer, bytes: u64, total: u64) {
@@ -256,7 +254,12 @@ impl Edits {
     }
 
     fn resized(&self, removed: u64, added: u64) -> Result<u64, Refusal> {
-        let bytes = (self.bytes + added).saturating_sub(removed);
+        self.resized_from(self.bytes, removed, added)
+    }
+
+    /// The size after a change of what has `before` bytes.
+    fn resized_from(&self, before: u64, removed: u64, added: u64) -> Result<u64, Refusal> {
+        let bytes = (before + added).saturating_sub(removed);
         if bytes > self.rules.max_bytes && added > removed {
             return Err(Refusal::too_large(format!(
                 "the payload would have up to {bytes} bytes; at most {}",
@@ -267,42 +270,46 @@ impl Edits {
     }
 
     /// What is at the pointer, or may be put there.
-    fn place(&self, at: &Pointer) -> Result<Place<'_>, Refusal> {
-        let parent_at = parent(at)
-            .iter()
-            .fold(Pointer::root(), |mut pointer, token| {
-                pointer.push(token.clone());
-                pointer
-            });
-        let Some(container) = self.document.get(&parent_at) else {
-            return Err(Refusal::invalid(format!("{at}: nothing at its parent")));
-        };
+    fn place(
+        &self,
+        at: &Pointer,
+        interrupt: &mut Interrupt<'_>,
+    ) -> Result<Result<Place, Refusal>, Stopped> {
+        let (container, value) = self.document.place(at, interrupt)?;
         let name = at.tokens().last().map_or("", String::as_str);
-        match (container.as_bytes().first(), self.document.get(at)) {
-            (Some(b'{' | b'['), Some(value)) => Ok(Place::Value(value)),
-            (Some(b'{'), None) => Ok(Place::Member),
-            (Some(b'['), None) if name == "-" => Ok(Place::Append),
-            (Some(b'['), None) => Err(Refusal::invalid(format!(
-                "{at}: the array has no such element; `-` appends"
-            ))),
-            _ => Err(Refusal::invalid(format!(
-                "{at}: its parent is neither object nor array"
-            ))),
-        }
+        let refusal = match (container, value) {
+            (Some(b'{' | b'['), Some(value)) => return Ok(Ok(Place::Value(value.len() as u64))),
+            (Some(b'{'), None) => return Ok(Ok(Place::Member)),
+            (Some(b'['), None) if name == "-" => return Ok(Ok(Place::Append)),
+            (Some(b'['), None) => {
+                format!("{at}: the array has no such element; `-` appends")
+            }
+            (None, _) => format!("{at}: nothing at its parent"),
+            _ => format!("{at}: its parent is neither object nor array"),
+        };
+        Ok(Err(Refusal::invalid(refusal)))
     }
 }
 
-enum Place<'a> {
-    Value(&'a str),
+/// What an edit finds, with the bytes of a value that is there.
+enum Place {
+    Value(u64),
     Member,
     Append,
 }
 
+fn is_stretch(value: &str, start: usize, end: usize) -> bool {
+    start <= end && value.is_char_boundary(start) && value.is_char_boundary(end)
+}
+
 /// Bytes of a text as a JSON string, quotes included.
 fn quoted_bytes(value: &str) -> u64 {
-    let mut quoted = String::with_capacity(value.len() + 2);
-    scan::push_string(&mut quoted, value);
-    quoted.len() as u64
+    let more = value.bytes().map(|byte| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x8 | 0xc => 1,
+        0..=0x1f => 5,
+        _ => 0,
+    });
+    value.len() as u64 + 2 + more.sum::<u64>()
 }
 
 fn parent(at: &Pointer) -> &[String] {

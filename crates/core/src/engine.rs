@@ -4,6 +4,8 @@ mod background;
 mod builder;
 mod explain;
 mod lifecycle;
+#[cfg(test)]
+mod reads;
 
 use std::sync::{Arc, Mutex};
 use std::time::Instant;

@@ -85,6 +85,7 @@ mod extensions;
 mod fault;
 mod generation;
 mod hooks;
+mod interrupt;
 mod json;
 mod matcher;
 mod outcome;
@@ -114,8 +115,12 @@ pub use explain::{Explanation, Part, PluginExplanation, SkipReason, Turn};
 pub use extensions::{ExtensionChanges, Extensions, InvalidRequest};
 pub use fault::{Fault, FaultKind, Phase};
 pub use hooks::{KNOWN_HOOKS, Shape};
+pub use interrupt::{INTERRUPT_BYTES, Interrupt, Stopped};
 pub use json::{Json, MAX_DEPTH};
-pub use matcher::{MAX_PATTERN_BYTES, MAX_PATTERNS, MAX_REGEX_BYTES, Matcher, Span, Syntax};
+pub use matcher::{
+    MAX_PATTERN_BYTES, MAX_PATTERNS, MAX_REGEX_BYTES, MAX_REGEX_PATTERN_BYTES, Matcher, Span,
+    Syntax,
+};
 pub use outcome::{ApprovalRequest, FaultReport, Outcome, Suppressed};
 pub use payload::{InvalidPayload, Payload};
 pub use plugin::{EnvironmentInfo, HookCall, Host, LoadError, Plugin, PluginInfo};

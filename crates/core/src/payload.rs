@@ -125,7 +125,7 @@ pub(crate) fn check(
     let shape = Shape::of(hook);
     let (mut seen, mut problem, mut subject, mut headers) = (0, Ok(()), None, false);
     let subject_name = shape.subject();
-    scan::check_members(text, MAX_DEPTH, &mut |name, value| {
+    let skips = scan::check_members(text, MAX_DEPTH, &mut |name, value| {
         headers |= name == "headers";
         if Some(name) == subject_name && text.as_bytes()[value.start] == b'"' {
             subject = Some(value.clone());
@@ -143,7 +143,7 @@ pub(crate) fn check(
         .and_then(|()| shape.check_complete(seen))
         .map_err(|problem| InvalidPayload::new(hook, format!("has the wrong shape: {problem}")))?;
     Ok(Checked {
-        document: Document::trusted(Arc::clone(&payload.0)),
+        document: Document::checked(Arc::clone(&payload.0), skips),
         shape,
         subject: subject.map(|range| scan::string_value(&text[range]).into()),
         headers,

@@ -3,8 +3,8 @@
 mod support;
 
 use hookgate_core::{
-    Found, Hit, MAX_FOUND_BYTES, MAX_PATTERN_BYTES, MAX_PATTERNS, Matcher, Pointer, RefusalCode,
-    Span, Syntax,
+    Found, Hit, MAX_FOUND_BYTES, MAX_PATTERN_BYTES, MAX_PATTERNS, MAX_REGEX_PATTERN_BYTES, Matcher,
+    Pointer, RefusalCode, Span, Syntax,
 };
 use support::{at, document};
 
@@ -266,7 +266,17 @@ fn patterns_that_are_none_are_refused() {
         );
     }
     for pattern in [
-        "", "a*", "a?", "a|", "^", "$", r"\b", "(?:)", "(a{0,2})", "(?m)^",
+        "",
+        "a*",
+        "a?",
+        "a|",
+        "^",
+        "$",
+        r"\b",
+        "(?:)",
+        "(a{0,2})",
+        "(?m)^",
+        r"|[^\s\S]",
     ] {
         let expected = (invalid, "pattern 1 can match the empty string".into());
         assert_eq!(
@@ -312,7 +322,14 @@ fn patterns_past_a_limit_are_refused() {
             too_large
         );
     }
-    for pattern in [r"\w{1000}", "(?:(?:a{1000}){1000}){1000}"] {
+    // Shorter texts than the limit for plain words, since what comes of them is so much larger.
+    let letters = "a|".repeat(MAX_REGEX_PATTERN_BYTES / 2);
+    assert_eq!(code(&[letters + "b"], Syntax::Regex), too_large);
+    for pattern in [
+        r"\w{1000}",
+        "(?:(?:a{1000}){1000}){1000}",
+        &r"\w".repeat(MAX_REGEX_PATTERN_BYTES / 2),
+    ] {
         assert_eq!(
             code(&[pattern.into()], Syntax::Regex),
             too_large,

@@ -4,7 +4,7 @@
 
 mod support;
 
-use hookgate_core::{Json, MAX_FOUND_BYTES, Matcher, Pointer, Syntax};
+use hookgate_core::{Json, MAX_FOUND_BYTES, MAX_REGEX_PATTERN_BYTES, Matcher, Pointer, Syntax};
 use support::{at, document, edits, json, named};
 
 const MIB: u64 = 1 << 20;
@@ -37,9 +37,17 @@ fn the_largest_matcher_takes_a_multiple_of_its_patterns() {
         });
         assert!(bytes < 128 * MIB, "{syntax:?}: {} MiB", bytes / MIB);
     }
-    for pattern in [r"(?:\w{100}){100}", "(?:(?:a{1000}){1000}){1000}"] {
-        let bytes = peak(|| drop(Matcher::compile(&[pattern], Syntax::Regex)));
-        assert!(bytes < 64 * MIB, "{pattern}: {} MiB", bytes / MIB);
+    for pattern in [
+        r"(?:\w{100}){100}".to_owned(),
+        "(?:(?:a{1000}){1000}){1000}".to_owned(),
+        r"\w{100}".to_owned(),
+        r"\w".repeat(MAX_REGEX_PATTERN_BYTES / 2),
+        r"[\w\W]".repeat(MAX_REGEX_PATTERN_BYTES / 6),
+        "(?i)[k-s]".repeat(MAX_REGEX_PATTERN_BYTES / 9),
+        "a".repeat(MAX_REGEX_PATTERN_BYTES - 2) + "b?",
+    ] {
+        let bytes = peak(|| drop(Matcher::compile(&[&pattern], Syntax::Regex)));
+        assert!(bytes < 64 * MIB, "{pattern:.20}: {} MiB", bytes / MIB);
     }
 }
 

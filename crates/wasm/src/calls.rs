@@ -2,7 +2,9 @@
 //!
 //! Refusals go back to the guest, which decides; a broken pointer and a limit passed end the call.
 
-use hookgate_core::{Document, Draft, HookCall, Json, Pointer, Refusal, RefusalCode, Span, Syntax};
+use hookgate_core::{
+    Document, Draft, HookCall, Interrupt, Json, Pointer, Refusal, RefusalCode, Span, Syntax,
+};
 use wasmtime::component::Resource;
 
 use crate::bindings::{call, log, secrets, types};
@@ -32,6 +34,11 @@ impl Guest {
         self.call
             .as_ref()
             .ok_or_else(|| Ended::protocol("it used a context outside of a call"))
+    }
+
+    /// Ends work on a long text at the guest's deadline, which no epoch does while the host works.
+    fn interrupt(&self) -> Interrupt<'static> {
+        Interrupt::at(self.deadline)
     }
 }
 
@@ -72,25 +79,31 @@ impl call::HostDocument for Guest {
     }
 
     fn get(&mut self, document: Resource<LentDocument>, at: String) -> Trap<Option<String>> {
-        Ok(self
+        let found = self
             .document(&document)?
-            .get(&pointer(&at)?)
-            .map(ToOwned::to_owned))
+            .get_until(&pointer(&at)?, &mut self.interrupt())
+            .map_err(Ended::late)?;
+        Ok(found.map(ToOwned::to_owned))
     }
 
     fn get_string(&mut self, document: Resource<LentDocument>, at: String) -> Trap<Option<String>> {
-        Ok(self
+        let found = self
             .document(&document)?
-            .get_string(&pointer(&at)?)
-            .map(|value| value.into_owned()))
+            .get_string_until(&pointer(&at)?, &mut self.interrupt())
+            .map_err(Ended::late)?;
+        Ok(found.map(|value| value.into_owned()))
     }
 
     fn get_strings(&mut self, document: Resource<LentDocument>, at: String) -> Trap<Vec<String>> {
-        Ok(self.document(&document)?.get_strings(&pointer(&at)?))
+        self.document(&document)?
+            .get_strings_until(&pointer(&at)?, &mut self.interrupt())
+            .map_err(Ended::late)
     }
 
     fn keys(&mut self, document: Resource<LentDocument>, at: String) -> Trap<Vec<String>> {
-        Ok(self.document(&document)?.keys(&pointer(&at)?))
+        self.document(&document)?
+            .keys_until(&pointer(&at)?, &mut self.interrupt())
+            .map_err(Ended::late)
     }
 
     fn find(
@@ -103,7 +116,8 @@ impl call::HostDocument for Guest {
         let matcher = &self.table.get(&patterns)?.0;
         let found = self
             .document(&document)?
-            .find(matcher, &pointer(&under)?, limit);
+            .find_until(matcher, &pointer(&under)?, limit, &mut self.interrupt())
+            .map_err(Ended::late)?;
         if found.over_budget {
             return Err(Ended::resource(
                 "one search found more than can be held at once",
@@ -230,15 +244,25 @@ impl call::HostContext for Guest {
 
     fn edit_set(&mut self, _: Resource<LentContext>, at: String, value: String) -> Refusable<()> {
         let at = pointer(&at)?;
+        let mut interrupt = self.interrupt();
         let draft = self.draft()?;
-        Ok(json(draft, "edit", value)
-            .and_then(|value| draft.set(&at, value))
-            .map_err(refusal))
+        Ok(match json(draft, "edit", value) {
+            Ok(value) => draft
+                .set_until(&at, value, &mut interrupt)
+                .map_err(Ended::late)?,
+            Err(refusal) => Err(refusal),
+        }
+        .map_err(refusal))
     }
 
     fn edit_remove(&mut self, _: Resource<LentContext>, at: String) -> Refusable<()> {
         let at = pointer(&at)?;
-        Ok(self.draft()?.remove(&at).map_err(refusal))
+        let mut interrupt = self.interrupt();
+        let removed = self
+            .draft()?
+            .remove_until(&at, &mut interrupt)
+            .map_err(Ended::late)?;
+        Ok(removed.map_err(refusal))
     }
 
     fn edit_splice(
@@ -252,7 +276,12 @@ impl call::HostContext for Guest {
             start: at.start,
             end: at.end,
         };
-        Ok(self.draft()?.splice(&span, &replacement).map_err(refusal))
+        let mut interrupt = self.interrupt();
+        let spliced = self
+            .draft()?
+            .splice_until(&span, &replacement, &mut interrupt)
+            .map_err(Ended::late)?;
+        Ok(spliced.map_err(refusal))
     }
 
     fn redact(
@@ -264,10 +293,12 @@ impl call::HostContext for Guest {
     ) -> Refusable<u32> {
         let under = pointer(&under)?;
         let matcher = std::sync::Arc::clone(&self.table.get(&patterns)?.0);
-        Ok(self
+        let mut interrupt = self.interrupt();
+        let redacted = self
             .draft()?
-            .redact(&matcher, &under, &replacement)
-            .map_err(refusal))
+            .redact_until(&matcher, &under, &replacement, &mut interrupt)
+            .map_err(Ended::late)?;
+        Ok(redacted.map_err(refusal))
     }
 
     fn set_result(&mut self, _: Resource<LentContext>, value: String) -> Refusable<()> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hookgate_core::{Fault, FaultKind, Json, Phase};
+use hookgate_core::{Fault, FaultKind, Json, Phase, Stopped};
 use serde_json::json;
 use wasmtime::component::ResourceTableError;
 use wasmtime::{FrameInfo, PoolConcurrencyLimitError, Trap, WasmBacktrace};
@@ -36,6 +36,11 @@ impl Ended {
     /// The guest went past a limit of the host.
     pub(crate) fn resource(message: impl Into<String>) -> wasmtime::Error {
         Self(Fault::new(FaultKind::ResourceLimit, message)).into()
+    }
+
+    /// The deadline passed while the host worked for the guest.
+    pub(crate) fn late(_: Stopped) -> wasmtime::Error {
+        Self(late(Phase::HostCall)).into()
     }
 }
 

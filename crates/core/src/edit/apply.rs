@@ -2,17 +2,20 @@
 
 use super::tree::{Branch, Leaf, Node, Splice};
 use crate::Json;
+use crate::document::Document;
 use crate::scan::{self, Children};
 
-pub(super) fn apply(text: &str, root: &Branch) -> String {
+pub(super) fn apply(document: &Document, root: &Branch) -> String {
+    let text = document.text();
     let mut out = String::with_capacity(text.len() + 64);
     let start = scan::skip_space(text.as_bytes(), 0);
-    container(text, start, root, &mut out);
+    container(document, start, root, &mut out);
     out
 }
 
 /// Writes the container that starts at `start`; answers the offset behind it.
-fn container(text: &str, start: usize, branch: &Branch, out: &mut String) -> usize {
+fn container(document: &Document, start: usize, branch: &Branch, out: &mut String) -> usize {
+    let text = document.text();
     let bytes = text.as_bytes();
     let object = bytes.get(start) == Some(&b'{');
     out.push(if object { '{' } else { '[' });
@@ -29,7 +32,7 @@ fn container(text: &str, start: usize, branch: &Branch, out: &mut String) -> usi
         let edit = branch.children.get(name.as_ref());
         present += usize::from(edit.is_some());
         if matches!(edit, Some(Node::Leaf(Leaf::Remove))) {
-            children.resume(scan::skip_value(bytes, at));
+            children.resume(document.end_of(at));
             continue;
         }
         separate(&mut first, out);
@@ -38,10 +41,10 @@ fn container(text: &str, start: usize, branch: &Branch, out: &mut String) -> usi
             out.push(':');
         }
         if let Some(Node::Branch(below)) = edit {
-            children.resume(container(text, at, below, out));
+            children.resume(container(document, at, below, out));
             continue;
         }
-        let end = scan::skip_value(bytes, at);
+        let end = document.end_of(at);
         match edit {
             Some(Node::Leaf(Leaf::Set(value))) => out.push_str(value.as_str()),
             Some(Node::Leaf(Leaf::Splices(splices))) => spliced(&text[at..end], splices, out),

@@ -40,11 +40,15 @@ impl Branch {
     fn descend(&mut self, path: &[String]) -> Result<&mut Self, Refusal> {
         let mut branch = self;
         for token in path {
-            let node = branch
-                .children
-                .entry(token.clone())
-                .or_insert_with(|| Node::Branch(Self::default()));
-            match node {
+            let children = &mut branch.children;
+            let index = match children.get_index_of(token) {
+                Some(index) => index,
+                None => {
+                    let below = Node::Branch(Self::default());
+                    children.insert_full(token.clone(), below).0
+                }
+            };
+            match &mut children[index] {
                 Node::Branch(below) => branch = below,
                 Node::Leaf(_) => return Err(conflict(path)),
             }
@@ -84,6 +88,44 @@ impl Branch {
         }
         self.descend(array)?.appended.push(value);
         Ok(())
+    }
+
+    /// Whether [`Branch::splice`] would take the splices.
+    pub(super) fn admits(&self, path: &[String], new: &[Splice]) -> Result<(), Refusal> {
+        let mut branch = self;
+        for (index, token) in path.iter().enumerate() {
+            branch = match branch.children.get(token) {
+                None => return Ok(()),
+                Some(Node::Branch(below)) => below,
+                Some(Node::Leaf(Leaf::Splices(splices)))
+                    if index + 1 == path.len()
+                        && !new.iter().any(|new| overlaps(splices, &new.range)) =>
+                {
+                    return Ok(());
+                }
+                Some(Node::Leaf(_)) => return Err(conflict(path)),
+            };
+        }
+        // Edits below it: it would be no string.
+        Err(conflict(path))
+    }
+
+    /// Takes in the splices of another tree, all of which are admitted.
+    pub(super) fn absorb(&mut self, other: Self) {
+        if self.children.is_empty() {
+            self.children = other.children;
+            return;
+        }
+        for (name, node) in other.children {
+            match (self.children.get_mut(&name), node) {
+                (Some(Node::Branch(below)), Node::Branch(more)) => below.absorb(more),
+                (Some(Node::Leaf(Leaf::Splices(splices))), Node::Leaf(Leaf::Splices(more))) => {
+                    splices.extend(more);
+                    splices.sort_by_key(|splice| splice.range.start);
+                }
+                (_, node) => drop(self.children.insert(name, node)),
+            }
+        }
     }
 
     /// Adds splices of one string, which are sorted and do not overlap each other: all or none.
