@@ -30,11 +30,11 @@ pub(crate) const FIBER_STACK_BYTES: usize = 2 << 20;
 
 /// Components and core modules one component may be made of. A compiled CPython has some dozens; the compiler
 /// takes kilobytes for each, however small.
-pub(crate) const MAX_PARTS: usize = 1_000;
+pub const MAX_PARTS: usize = 1_000;
 
 /// How deep they may lie in each other. Toolchains nest one or two, a composition one more a step; what the
 /// compiler keeps grows with the square of it.
-pub(crate) const MAX_PART_DEPTH: usize = 32;
+pub const MAX_PART_DEPTH: usize = 32;
 
 /// Tables and core instances one component may have, and elements a table; generous for real
 /// toolchains, small for a bomb.

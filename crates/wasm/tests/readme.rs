@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use hookgate_core::FaultKind;
 use hookgate_core::config::defaults::{
     INSTANCE_MAX_CALLS, INSTANCE_STOCK, INSTANCE_STOCK_MAX, LOG_BYTES_PER_CALL, MAX_PAYLOAD_BYTES,
     MAX_RESULT_BYTES, QUEUE_CALLS,
 };
 use hookgate_core::config::{Instances, Limits};
+use hookgate_core::{FaultKind, MAX_REENTRY_DEPTH};
 use hookgate_wasm::{
-    EPOCH_TICK, MAX_COMPONENT_BYTES, MAX_HANDLES, MAX_HOSTCALL_BYTES, POOL_INSTANCES,
-    REUSE_GROWTH_BYTES, STOCK_IDLE, SYNC_TIMEOUT, WASM_STACK_BYTES,
+    EPOCH_TICK, HTTP_BETWEEN_BYTES_TIMEOUT, HTTP_CONNECT_TIMEOUT, HTTP_FIRST_BYTE_TIMEOUT,
+    MAX_CODE_CACHE_BYTES, MAX_COMPONENT_BYTES, MAX_HANDLES, MAX_HOSTCALL_BYTES, MAX_HTTP_REQUESTS,
+    MAX_HTTP_RESPONSE_BYTES, MAX_HTTP_RESPONSE_HEAD_BYTES, MAX_PART_DEPTH, MAX_PARTS,
+    MAX_SECRET_BYTES, POOL_INSTANCES, REUSE_GROWTH_BYTES, SCRATCH_ENTRY_BYTES,
+    SECRET_COMMAND_TIMEOUT, STOCK_IDLE, SYNC_TIMEOUT, WASM_STACK_BYTES,
 };
 
 const README: &str = include_str!("../README.md");
@@ -30,6 +33,7 @@ fn table(heading: &str) -> Vec<Vec<String>> {
 
 fn bytes(count: u64) -> String {
     match count {
+        gib if gib % (1 << 30) == 0 => format!("{} GiB", gib >> 30),
         mb if mb % 1_000_000 == 0 => format!("{} MB", mb / 1_000_000),
         mib if mib % (1 << 20) == 0 => format!("{} MiB", mib >> 20),
         kib => format!("{} KiB", kib >> 10),
@@ -39,7 +43,7 @@ fn bytes(count: u64) -> String {
 #[test]
 fn limits_are_the_codes() {
     let limits = Limits::wasm();
-    let time = |time| humantime(time);
+    let time = humantime;
     let expected = [
         ("deadline of one call", time(limits.timeout)),
         ("memory of one instance", bytes(limits.memory_bytes)),
@@ -76,6 +80,43 @@ fn limits_are_the_codes() {
         ),
         ("stack of a guest", bytes(WASM_STACK_BYTES as u64)),
         ("component file", bytes(MAX_COMPONENT_BYTES)),
+        (
+            "components within a component, depth and parts",
+            format!("{MAX_PART_DEPTH}, {MAX_PARTS}"),
+        ),
+        (
+            "code of all components in the cache",
+            bytes(MAX_CODE_CACHE_BYTES),
+        ),
+        (
+            "HTTP requests of one instance under way",
+            MAX_HTTP_REQUESTS.to_string(),
+        ),
+        ("body of one HTTP response", bytes(MAX_HTTP_RESPONSE_BYTES)),
+        (
+            "head of one HTTP response",
+            bytes(MAX_HTTP_RESPONSE_HEAD_BYTES as u64),
+        ),
+        (
+            "an HTTP connection, its first byte, a pause, each within the call",
+            [
+                HTTP_CONNECT_TIMEOUT,
+                HTTP_FIRST_BYTE_TIMEOUT,
+                HTTP_BETWEEN_BYTES_TIMEOUT,
+            ]
+            .map(time)
+            .join(", "),
+        ),
+        (
+            "an entry of the scratch folder, besides its content",
+            bytes(SCRATCH_ENTRY_BYTES),
+        ),
+        ("value of a secret", bytes(MAX_SECRET_BYTES as u64)),
+        ("command that prints a secret", time(SECRET_COMMAND_TIMEOUT)),
+        (
+            "hooks asked from within hooks",
+            format!("{MAX_REENTRY_DEPTH} deep"),
+        ),
         (
             "a guest that imports nothing of `wasi:` runs without a fiber, up to a timeout of",
             time(SYNC_TIMEOUT),
