@@ -173,6 +173,16 @@ impl Instance {
         Ok(draft.answer(verdict_of(verdict.map_err(failed)?)?))
     }
 
+    /// Whether it has had anything of the system, which is not to outlive the call.
+    pub(crate) fn holds_outside(&self) -> bool {
+        self.store.data().session.holds_outside()
+    }
+
+    /// Clears what the call left outside of it; false if that cannot be done.
+    pub(crate) fn tidy(&mut self) -> bool {
+        self.store.data_mut().session.tidy()
+    }
+
     /// Calls it has served.
     pub(crate) fn calls(&self) -> u32 {
         self.calls

@@ -87,11 +87,18 @@ impl Stock {
     }
 
     /// Takes back one that has served. `sound`: it answered, and did not end in a fault.
-    pub(crate) fn give_back(self: &Arc<Self>, instance: Instance, sound: bool) {
+    pub(crate) fn give_back(self: &Arc<Self>, mut instance: Instance, sound: bool) {
         let again = sound
             && self.policy.policy == InstancePolicy::Reuse
             && instance.calls() < self.policy.max_calls
-            && instance.grown_bytes() <= REUSE_GROWTH_BYTES;
+            && instance.grown_bytes() <= REUSE_GROWTH_BYTES
+            && instance.tidy();
+        if !again && instance.holds_outside() {
+            // Its descriptors and its scratch folder end with the call, not when the filler comes by.
+            drop(instance);
+            self.maker.runtime.filler().want(self, false);
+            return;
+        }
         let mut shelf = self.shelf();
         if shelf.closed || shelf.len() >= self.policy.stock as usize {
             drop(shelf);

@@ -233,7 +233,7 @@ fn keys_that_are_wrong() {
                 "unknown key: on_err",
                 "did you mean `on_error`? possible keys: name, kind, component, digest, requirements, \
                  requirements_file, import_paths, workdir, hooks, conditions, mode, priority, on_error, limits, \
-                 permissions, config, description, author, version, tags",
+                 instances, permissions, config, description, author, version, tags",
             )],
         ),
         wasm(

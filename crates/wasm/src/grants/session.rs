@@ -71,6 +71,20 @@ impl Session {
         }
     }
 
+    /// Whether the instance has had anything of the system: a descriptor, a socket, the scratch folder.
+    pub(crate) fn holds_outside(&self) -> bool {
+        self.wasi.is_some() || self.http.is_some()
+    }
+
+    /// Empties the scratch folder between two calls of one instance; false if that cannot be done.
+    pub(crate) fn tidy(&mut self) -> bool {
+        let held = !self.scratch_open.is_empty();
+        match &mut self.scratch {
+            Some(scratch) => scratch.empty(held).is_ok(),
+            None => true,
+        }
+    }
+
     pub(crate) fn reach(&self) -> &Arc<Reach> {
         &self.reach
     }

@@ -4,9 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::super::defaults;
 use super::super::entry::{MODES, ON_ERRORS};
+use super::super::instances::POLICIES;
 use super::super::keys::Keys;
 use super::super::permissions::ACCESS;
-use super::super::spec::Limits;
+use super::super::spec::{Instances, Limits};
 use super::json_schema;
 use crate::capability::Capability;
 
@@ -101,6 +102,7 @@ fn every_choice_is_one_of_the_reader() {
         ("Mode", MODES.map(|(word, _)| word).to_vec()),
         ("OnError", ON_ERRORS.map(|(word, _)| word).to_vec()),
         ("Access", ACCESS.map(|(word, _)| word).to_vec()),
+        ("InstancePolicy", POLICIES.map(|(word, _)| word).to_vec()),
         (
             "Capability",
             Capability::ALL.map(Capability::as_str).to_vec(),
@@ -166,6 +168,11 @@ fn every_default_is_that_of_the_reader() {
         defaults::ON_ERROR.to_string().into(),
     );
     default("/$defs/FileGrant/properties/access".into(), "read".into());
+    let instances = Instances::default();
+    let path = "/$defs/Instances/properties";
+    default(format!("{path}/policy"), "single_use".into());
+    default(format!("{path}/stock"), instances.stock.into());
+    default(format!("{path}/max_calls"), instances.max_calls.into());
     for (branch, limits, memory) in [
         ("then", Limits::wasm(), "64 MiB"),
         ("else", Limits::python(), "512 MiB"),
