@@ -1,7 +1,7 @@
 //! Reading JSON text where it lies: the I-JSON check at the door, and the steps that look-ups and
 //! edits walk with afterwards.
 //!
-//! Two kinds of function live here. [`check`] reads every byte and trusts nothing. The others walk
+//! Two kinds of function live here. [`check()`] reads every byte and trusts nothing. The others walk
 //! text that has passed it; on other text they stop early and answer "nothing there", never panic.
 
 mod block;

@@ -2,7 +2,7 @@
 //!
 //! All of it lies below the bindings a guest calls: a guest asks through WASI or the contract's own
 //! interfaces, and each answer passes through one of the files here. [`Grants`] is what a plugin has,
-//! [`Session`] what one instance makes of it, [`Reach`](reach::Reach) what both its sockets and its
+//! [`Session`] what one instance makes of it, [`reach::Reach`] what both its sockets and its
 //! requests ask before they go out.
 
 mod address;

@@ -13,7 +13,7 @@ use crate::grants::{Grants, Outside};
 use crate::imports::Imports;
 use crate::linking::Linkers;
 use crate::options::WasmHostOptions;
-use crate::plugin::WasmPlugin;
+use crate::plugin::{Checked, WasmPlugin};
 use crate::resolver::Resolve;
 use crate::runtime::Runtime;
 
@@ -83,17 +83,15 @@ impl WasmHost {
             .instantiate_pre(&component.compiled.component)
             .map_err(|error| imports.unmet(&error))?;
         let grants = Grants::new(spec, Arc::clone(&self.outside)).await?;
-        WasmPlugin::load(
-            Arc::clone(&self.runtime),
-            self.id,
+        let checked = Checked {
             component,
-            &exports,
+            exports,
+            imports,
             instances,
             grants,
-            imports,
-            spec,
-        )
-        .await
+        };
+        let runtime = Arc::clone(&self.runtime);
+        WasmPlugin::load(runtime, self.id, checked, spec).await
     }
 }
 

@@ -34,18 +34,30 @@ pub(crate) struct WasmPlugin {
     _room: KeptRoom,
 }
 
+/// A component that may be loaded as far as its names go, and what it was granted.
+pub(crate) struct Checked {
+    pub(crate) component: SharedComponent,
+    pub(crate) exports: Exports,
+    pub(crate) imports: Imports,
+    pub(crate) instances: InstancePre<Guest>,
+    pub(crate) grants: Grants,
+}
+
 impl WasmPlugin {
     /// Checks that every configured hook is exported, and that an instance starts and takes its config.
     pub(crate) async fn load(
         runtime: Arc<Runtime>,
         host: u64,
-        component: SharedComponent,
-        exports: &Exports,
-        instances: InstancePre<Guest>,
-        grants: Grants,
-        imports: Imports,
+        checked: Checked,
         spec: &PluginSpec,
     ) -> Result<Self, LoadError> {
+        let Checked {
+            component,
+            exports,
+            imports,
+            instances,
+            grants,
+        } = checked;
         let compiled = &component.compiled.component;
         let mut hooks = Vec::new();
         let mut missing = Vec::new();

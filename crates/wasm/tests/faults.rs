@@ -1,6 +1,5 @@
 //! What a guest can do wrong in a call, and the fault it becomes. After each the next call succeeds.
 
-#[allow(dead_code)]
 mod hostile;
 
 use std::time::Duration;

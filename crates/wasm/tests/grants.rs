@@ -1,6 +1,5 @@
 //! Nothing without a grant, exactly what was granted with one.
 
-#[allow(dead_code)]
 mod hostile;
 
 use hookgate_core::config::{Access, FileGrant};

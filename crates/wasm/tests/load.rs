@@ -1,6 +1,5 @@
 //! What is refused at load, in words a stranger can act on; the mended entry then loads.
 
-#[allow(dead_code)]
 mod hostile;
 
 use std::path::PathBuf;

@@ -4,7 +4,6 @@
 #[allow(dead_code)]
 #[path = "escape/hand.rs"]
 mod hand;
-#[allow(dead_code)]
 mod hostile;
 
 use std::path::{Path, PathBuf};

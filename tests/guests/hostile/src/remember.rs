@@ -17,9 +17,14 @@ pub fn answer(word: &str, payload: &Document, ctx: &Context) -> Answer {
     match word {
         "count" => {}
         "gather" => {
-            let bytes = payload.get("/args/bytes").and_then(|text| text.parse().ok());
+            let bytes = payload
+                .get("/args/bytes")
+                .and_then(|text| text.parse().ok());
             let gathered = vec![1; bytes.unwrap_or(0)];
-            GATHERED.lock().expect("nothing panics with it").push(gathered);
+            GATHERED
+                .lock()
+                .expect("nothing panics with it")
+                .push(gathered);
         }
         _ => return None,
     }
