@@ -8,14 +8,16 @@
 //!
 //! [`WasmHost`] compiles a component once per digest, or takes its code from a [`CodeCacheOptions`]
 //! folder, checks what it exports and imports by name, and
-//! tries one instance at load. A call gets a fresh instance of its own: `instantiate`, `init` with the
-//! plugin's config, the hook's function. The payload stays on the host; the guest reads parts of it
-//! through a `document` and makes its changes through a `context`, which is a
-//! [`hookgate_core::Draft`]. When the function returns, instance and store are dropped.
+//! tries one instance at load. A call takes an instance that has run `init` with the plugin's config
+//! from the plugin's stock, or makes one where there is none, and calls the hook's function. The payload
+//! stays on the host; the guest reads parts of it through a `document` and makes its changes through a
+//! `context`, which is a [`hookgate_core::Draft`]. Then the instance is spent, and the stock is filled in
+//! the background.
 //!
 //! # Invariants
 //!
-//! - No instance serves two calls, so no state leaks from one caller to the next.
+//! - No instance serves two calls, so no state leaks from one caller to the next; unless the operator
+//!   writes `instances: {policy: reuse}`, and even then none that ended in a fault.
 //! - Three bounds end every call: the epoch callback yields each millisecond and traps at the
 //!   deadline, and a clock over the whole future ends what waits in a host call.
 //! - WASI is deny-all. Names, files and variables appear only where a grant put them.

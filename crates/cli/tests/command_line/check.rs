@@ -253,3 +253,26 @@ fn an_import_without_its_grant_is_told_with_the_line_to_write() {
         "write `permissions: {network: [{host: api.example.com, port: 443}]}` in the entry, with the hosts it connects to"
     );
 }
+
+#[test]
+fn a_component_that_brings_a_runtime_along_would_do_better_with_reuse() {
+    let checked = |more: &str| {
+        let config = entry("heavy", "deny-list-python", "tool_pre_invoke", more);
+        let folder = Folder::with_config(&format!("plugins:\n{config}"));
+        let text = folder.run(&["check"]);
+        assert_eq!(text.code, Some(0), "{text:?}");
+        let json = folder.run(&["check", "--format", "json"]).json();
+        (text.stdout, json["plugins"][0]["loaded"]["notes"].clone())
+    };
+    let words = "    config: {words: [secret]}\n";
+    let (text, notes) = checked(words);
+    assert!(text.contains("  note: its component has "), "{text}");
+    assert!(
+        text.contains("write `instances: {policy: reuse}`"),
+        "{text}"
+    );
+    assert_eq!(notes.as_array().map(Vec::len), Some(1), "{notes}");
+    let (text, notes) = checked(&format!("{words}    instances: {{policy: reuse}}\n"));
+    assert!(!text.contains("  note: "), "{text}");
+    assert_eq!(notes, json!([]));
+}

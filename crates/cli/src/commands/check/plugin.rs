@@ -80,6 +80,8 @@ pub struct Loaded {
     imports: Vec<String>,
     /// Grants that nothing it imports would use.
     unused: Vec<String>,
+    /// What its host says of how it runs.
+    notes: Vec<String>,
 }
 
 /// A report for every entry, in the order of the configuration.
@@ -120,6 +122,7 @@ impl PluginReport {
             environment: status.info.environment.clone(),
             imports: status.info.imports.clone(),
             unused: status.info.unused.clone(),
+            notes: status.info.notes.clone(),
         };
         let host = |grant: &hookgate::config::NetworkGrant| HostReport {
             host: grant.host.to_string(),
@@ -222,6 +225,7 @@ impl PluginReport {
             environment,
             imports,
             unused,
+            notes,
         }) = &self.loaded
         else {
             if let Some(digest) = &self.digest {
@@ -249,6 +253,7 @@ impl PluginReport {
             lines.push(format!("  granted and unused: {unused}"));
         }
         lines.extend(environment.iter().flat_map(environment_lines));
+        lines.extend(notes.iter().map(|note| format!("  note: {note}")));
         lines
     }
 }
