@@ -66,7 +66,8 @@ pub use report::{ConfigReport, Problem};
 pub use schema::json_schema;
 pub use spec::{
     About, Access, FileGrant, InstancePolicy, Instances, Limits, Mode, NetworkGrant, OnError,
-    Permissions, PluginKind, PluginSpec, SCRATCH_GUEST_PATH, SecretGrant, SecretSource,
+    Permissions, PluginKind, PluginSpec, PythonOptions, SCRATCH_GUEST_PATH, Sandbox, SecretGrant,
+    SecretSource, WorkerKind,
 };
 
 use keys::Keys;

@@ -40,6 +40,8 @@ pub struct PluginSpec {
     pub limits: Limits,
     /// How its instances serve calls, of a wasm plugin.
     pub instances: Instances,
+    /// How its worker is made and kept, of a Python plugin.
+    pub python: PythonOptions,
     /// What the operator granted; nothing by default.
     pub permissions: Permissions,
     /// The plugin's own `config:`, an object that nobody but the plugin judges. Numbers keep the
@@ -71,6 +73,7 @@ impl PluginSpec {
             group: None,
             conditions: Vec::new(),
             instances: Instances::default(),
+            python: PythonOptions::default(),
             permissions: Permissions::default(),
             config: Json::object(),
             about: About::default(),
@@ -252,6 +255,63 @@ pub enum InstancePolicy {
     Reuse,
 }
 
+/// How the worker of a Python plugin is made and kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PythonOptions {
+    /// A virtualenv that is there already, used as it is and never written to; without one, what the
+    /// requirements name is installed into one of the host's own.
+    pub environment: Option<PathBuf>,
+    /// Whether requirements may run code of theirs while they are installed, as source distributions do.
+    pub allow_build: bool,
+    /// Which program runs the class.
+    pub worker: WorkerKind,
+    /// Worker processes, 1 to 64. More than one only for a class that keeps nothing between calls.
+    pub workers: u32,
+    /// Whether a call that a dying worker left unanswered is asked once more.
+    pub idempotent: bool,
+    /// What a sandbox that the kernel cannot give does.
+    pub sandbox: Sandbox,
+    /// Settings of the gateway as classes written for it read them, over the defaults: an object.
+    pub settings: Json,
+}
+
+impl Default for PythonOptions {
+    fn default() -> Self {
+        Self {
+            environment: None,
+            allow_build: false,
+            worker: WorkerKind::Hookgate,
+            workers: 1,
+            idempotent: false,
+            sandbox: Sandbox::Strict,
+            settings: Json::object(),
+        }
+    }
+}
+
+/// Which program runs a Python class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum WorkerKind {
+    /// Hookgate's own, which loses nothing of a call or an answer.
+    Hookgate,
+    /// The legacy framework's, out of the environment, with what its protocol can say.
+    Framework,
+}
+
+/// What a sandbox that the kernel cannot give does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Sandbox {
+    /// The plugin is not loaded.
+    Strict,
+    /// The plugin runs with as much of it as the kernel gives.
+    BestEffort,
+}
+
 /// What the operator granted a plugin. The default is nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -260,6 +320,8 @@ pub struct Permissions {
     pub files: Vec<FileGrant>,
     /// Hosts and ports it may connect to; distinct.
     pub network: Vec<NetworkGrant>,
+    /// Whether it may start processes. Only a Python plugin can.
+    pub processes: bool,
     /// Size of the folder it gets for each call, in bytes; none without one.
     pub scratch_bytes: Option<u64>,
     /// Names of environment variables it sees; distinct, not empty, without `=`.

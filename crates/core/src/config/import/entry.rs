@@ -38,6 +38,7 @@ pub(super) fn entry(spec: &PluginSpec, folder: &Path) -> Result<Map<String, Valu
         framework: _,
         line: _,
         base_dir: _,
+        python: _,
     } = spec;
     let mut members = Map::new();
     let mut write = |key: &str, value: Value| members.insert(key.to_owned(), value);
@@ -180,6 +181,7 @@ fn permissions_of(permissions: &Permissions, folder: &Path) -> Result<Value, Why
     let Permissions {
         files,
         network,
+        processes: _,
         scratch_bytes,
         env,
         secrets,
