@@ -79,7 +79,7 @@ bench-engine: ## measure the engine beside cpex-core's, which must not be quicke
 
 bench-peers: setup guests ## measure wasm calls beside extism's; writes target/bench/peers.json (slow: compiles two wasmtimes)
 	@bash benches/wasm-peers/guests/build.sh target/bench-guests
-	cargo run --quiet --release --locked --ignore-rust-version \
+	RUST_BACKTRACE=0 cargo run --quiet --release --locked --ignore-rust-version \
 	    --manifest-path benches/wasm-peers/Cargo.toml --target-dir target/bench-peers \
 	    -- target/bench-guests target/guests target/bench/peers.json
 

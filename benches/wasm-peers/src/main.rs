@@ -39,11 +39,14 @@ fn main() -> ExitCode {
         );
         return ExitCode::FAILURE;
     };
+    // For a look at one group of rows: a part of its name.
+    let only = arguments.next();
+    let only = only.as_deref().and_then(|only| only.to_str());
     let mut missed = Vec::new();
     let mut last = Vec::new();
     for pass in 1..=PASSES {
         println!("pass {pass} of {PASSES}");
-        let rows = rows::measure(&guests, &components);
+        let rows = rows::measure(&guests, &components, only);
         report::print(&rows);
         missed.extend(report::missed(&rows).map(|row| (pass, row)));
         last = rows;

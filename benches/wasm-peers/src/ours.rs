@@ -192,7 +192,7 @@ pub fn loads<'a>(runtime: &'a Runtime, component: &'a Path, folder: Option<&'a P
         for _ in 0..count {
             let mut options = WasmHostOptions::default();
             if let Some(folder) = folder {
-                options = options.code_cache(folder);
+                options = options.code_cache(folder.to_path_buf());
             }
             let host = WasmHost::with_options(options).expect("wasmtime starts");
             let compiled = runtime.block_on(host.compile(component, None));

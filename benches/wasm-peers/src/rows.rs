@@ -30,19 +30,28 @@ const SUSTAINED_RUNS: usize = 5;
 /// Callers a worker: one is always there to go on.
 const CALLERS_PER_WORKER: usize = 8;
 
-/// Measures everything once.
-pub fn measure(guests: &Path, components: &Path) -> Vec<Row> {
+/// Measures everything once, or the groups of rows whose names hold `only`.
+pub fn measure(guests: &Path, components: &Path, only: Option<&str>) -> Vec<Row> {
     let runtime = Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a runtime");
     let host = Arc::new(WasmHost::new().expect("wasmtime starts"));
     let mut rows = Vec::new();
-    verdicts(&runtime, &host, guests, components, &mut rows);
-    one_field(&runtime, &host, guests, components, &mut rows);
-    five(&runtime, &host, components, &mut rows);
-    sustained(guests, components, &mut rows);
-    loads(&runtime, components, &mut rows);
+    let mut group = |name: &str, measure: &mut dyn FnMut(&mut Vec<Row>)| {
+        if only.is_none_or(|only| name.contains(only)) {
+            measure(&mut rows);
+        }
+    };
+    group("verdicts", &mut |rows| {
+        verdicts(&runtime, &host, guests, components, rows)
+    });
+    group("one-field", &mut |rows| {
+        one_field(&runtime, &host, guests, rows)
+    });
+    group("five", &mut |rows| five(&runtime, &host, components, rows));
+    group("sustained", &mut |rows| sustained(guests, components, rows));
+    group("loads", &mut |rows| loads(&runtime, components, rows));
     rows
 }
 
@@ -101,13 +110,7 @@ fn verdicts(
     runtime.block_on(plugin.shutdown());
 }
 
-fn one_field(
-    runtime: &Runtime,
-    host: &WasmHost,
-    guests: &Path,
-    components: &Path,
-    rows: &mut Vec<Row>,
-) {
+fn one_field(runtime: &Runtime, host: &WasmHost, guests: &Path, rows: &mut Vec<Row>) {
     let (small, large) = (payloads::small(), payloads::large());
     let rule = |at: &str| json!({ "at": at, "refused": "rm" });
     let field = ours::spec(guests, "one_field", "one-field", &rule("/args/cmd"));
@@ -141,7 +144,6 @@ fn one_field(
     let work = "the tool's name alone, 183 B; 1 MB";
     rows.push(row(work, "ns", &figures, Target::Within(0.1)));
     runtime.block_on(name.shutdown());
-    let _ = components;
 }
 
 fn five(runtime: &Runtime, host: &Arc<WasmHost>, components: &Path, rows: &mut Vec<Row>) {

@@ -48,10 +48,13 @@ impl Exports {
     pub(crate) fn of(component: &Component, engine: &Engine) -> Result<Self, LoadError> {
         let types = component.component_type();
         let mut imports_wasi = false;
+        let mut spoken = None;
         for (name, _) in types.imports(engine) {
             imports_wasi |= name.starts_with("wasi:");
             if let Some(interface) = ours(name) {
-                interface?.one_of("imports", &IMPORTS)?;
+                let interface = interface?;
+                interface.same_version(&mut spoken)?;
+                interface.one_of("imports", &IMPORTS)?;
             }
         }
         let mut found: Vec<(&'static str, ComponentExportIndex)> = Vec::new();
@@ -59,7 +62,9 @@ impl Exports {
             let Some(interface) = ours(name) else {
                 continue;
             };
-            let interface = interface?.one_of("exports", &EXPORTS)?;
+            let interface = interface?;
+            interface.same_version(&mut spoken)?;
+            let interface = interface.one_of("exports", &EXPORTS)?;
             if found.iter().any(|(other, _)| *other == interface) {
                 return Err(LoadError::new(format!(
                     "the component exports {PACKAGE}/{interface} twice"
@@ -132,18 +137,34 @@ pub(crate) fn interface_of(hook: &str) -> &'static str {
 }
 
 /// An interface name of our package, its version already found to be compatible.
-struct Interface<'a>(&'a str);
+struct Interface<'a> {
+    name: &'a str,
+    version: Version,
+}
 
 impl Interface<'_> {
+    /// A component is built against one text of the contract: two versions are two builds put together.
+    fn same_version(&self, spoken: &mut Option<Version>) -> Result<(), LoadError> {
+        let spoken = spoken.get_or_insert_with(|| self.version.clone());
+        if *spoken == self.version {
+            return Ok(());
+        }
+        Err(LoadError::new(format!(
+            "the component speaks two versions of {PACKAGE}: {spoken} and {} ({})",
+            self.version, self.name
+        ))
+        .hint("build all of it against one wit/plugin.wit"))
+    }
+
     fn one_of(self, verb: &str, known: &[&'static str]) -> Result<&'static str, LoadError> {
         known
             .iter()
-            .find(|name| **name == self.0)
+            .find(|name| **name == self.name)
             .copied()
             .ok_or_else(|| {
                 LoadError::new(format!(
                     "the component {verb} {PACKAGE}/{}, which this engine does not know",
-                    self.0
+                    self.name
                 ))
                 .hint(format!("it knows {}", known.join(", ")))
             })
@@ -159,7 +180,10 @@ fn ours(name: &str) -> Option<Result<Interface<'_>, LoadError>> {
             if (found.major, found.minor) == (VERSION.major, VERSION.minor)
                 && found.pre.is_empty() =>
         {
-            Ok(Interface(interface))
+            Ok(Interface {
+                name: interface,
+                version: found,
+            })
         }
         Ok(found) => Err(LoadError::new(format!(
             "the component speaks {PACKAGE}@{found}; this engine speaks {PACKAGE}@{VERSION}"
@@ -174,4 +198,38 @@ fn ours(name: &str) -> Option<Result<Interface<'_>, LoadError>> {
             )),
         ),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exports(first: &str, second: &str) -> Result<Exports, LoadError> {
+        let text = format!(
+            r#"(component
+                (import "hookgate:plugin/types@{first}" (instance))
+                (import "wasi:io/poll@0.2.0" (instance))
+                (component $C)
+                (instance $tools (instantiate $C))
+                (export "hookgate:plugin/tools@{second}" (instance $tools)))"#
+        );
+        let engine = Engine::default();
+        let component = Component::new(&engine, wat::parse_str(text).unwrap()).unwrap();
+        Exports::of(&component, &engine)
+    }
+
+    #[test]
+    fn a_component_speaks_one_version() {
+        assert!(exports("0.1.0", "0.1.0").is_ok());
+        assert!(exports("0.1.9", "0.1.9").is_ok());
+        let error = exports("0.1.0", "0.1.9").unwrap_err();
+        assert_eq!(
+            error.message,
+            "the component speaks two versions of hookgate:plugin: 0.1.0 and 0.1.9 (tools)"
+        );
+        assert_eq!(
+            error.hint.as_deref(),
+            Some("build all of it against one wit/plugin.wit")
+        );
+    }
 }

@@ -21,7 +21,7 @@ use crate::guest::Guest;
 use crate::imports::Imports;
 use crate::instance::Maker;
 use crate::limits::{DEADLINE_GRACE, HEAVY_COMPONENT_BYTES, MIN_LOAD_TIMEOUT, SYNC_TIMEOUT};
-use crate::runtime::{KeptRoom, Runtime};
+use crate::runtime::{KeptRoom, Runtime, places};
 use crate::stock::Stock;
 
 /// A component loaded for one `plugins:` entry.
@@ -79,7 +79,13 @@ impl WasmPlugin {
         }
         let name: Arc<str> = spec.name.as_str().into();
         let (concurrency, stock) = (spec.limits.concurrency, spec.instances.stock);
-        let room = runtime.rooms().take(host, &name, concurrency, stock)?;
+        let required = compiled.resources_required();
+        let places = required.map_or(1, |required| {
+            places(required.num_memories, required.num_tables)
+        });
+        let room = runtime
+            .rooms()
+            .take(host, &name, places, (concurrency, stock))?;
         let room = runtime.keep(room);
         let maker = Maker {
             name,

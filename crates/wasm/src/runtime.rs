@@ -10,7 +10,7 @@ use wasmtime::{Config, Engine, InstanceAllocationStrategy, WasmBacktraceDetails}
 
 use crate::filler::Filler;
 use crate::limits::{EPOCH_TICK, FIBER_STACK_BYTES, POOL_INSTANCES, WASM_STACK_BYTES};
-pub(crate) use pool::{Room, Rooms};
+pub(crate) use pool::{Room, Rooms, places};
 
 /// One wasmtime engine with its ticker; the ticker ends with it.
 pub(crate) struct Runtime {

@@ -42,6 +42,12 @@ pub(super) fn config(instances: u32) -> PoolingAllocationConfig {
     pool
 }
 
+/// How many places of the pool one instance of a component takes: the pool has one memory and
+/// [`TABLES_PER_COMPONENT`] tables for each.
+pub(crate) fn places(memories: u32, tables: u32) -> u32 {
+    memories.max(tables.div_ceil(TABLES_PER_COMPONENT)).max(1)
+}
+
 /// Whose room it is: a plugin's name, in the one host that loads it. A configuration that is loaded
 /// again has the same names, and its plugins take the place of those before.
 type Owner = (u64, Arc<str>);
@@ -69,13 +75,14 @@ impl Rooms {
         }
     }
 
-    /// Room for a plugin's calls and its stock, if there is that much beside what others have.
+    /// Room for a plugin's calls and its stock, if there is that much beside what others have. `places`: what
+    /// one of its instances takes, see [`places`].
     pub(crate) fn take(
         &mut self,
         host: u64,
         name: &Arc<str>,
-        concurrency: u32,
-        stock: u32,
+        places: u32,
+        (concurrency, stock): (u32, u32),
     ) -> Result<Room, LoadError> {
         let owner = (host, Arc::clone(name));
         let others: u64 = self
@@ -85,12 +92,17 @@ impl Rooms {
             .filter_map(|(_, rooms)| rooms.iter().max())
             .map(|instances| u64::from(*instances))
             .sum();
-        let wanted = u64::from(concurrency) + u64::from(stock);
+        let instances = u64::from(concurrency) + u64::from(stock);
+        let wanted = instances * u64::from(places);
         let left = u64::from(self.total).saturating_sub(others);
         if wanted > left {
+            let each = match places {
+                1 => String::new(),
+                _ => format!(", each with memories or tables for {places}"),
+            };
             return Err(LoadError::new(format!(
-                "no room for {wanted} instances at once ({concurrency} calls in flight, {stock} in \
-                 stock): {left} of {} are left beside the other plugins",
+                "no room for {instances} instances at once ({concurrency} calls in flight, {stock} in \
+                 stock{each}): {left} of {} are left beside the other plugins",
                 self.total
             ))
             .hint("lower `limits: {concurrency: N}` or `instances: {stock: N}` here or in other wasm entries"));
@@ -121,30 +133,48 @@ mod tests {
     fn all_plugins_share_the_pool() {
         let mut rooms = Rooms::new(100);
         let (a, b): (Arc<str>, Arc<str>) = ("a".into(), "b".into());
-        let first = rooms.take(1, &a, 56, 4).unwrap();
-        let error = rooms.take(1, &b, 40, 1).unwrap_err();
+        let first = rooms.take(1, &a, 1, (56, 4)).unwrap();
+        let error = rooms.take(1, &b, 1, (40, 1)).unwrap_err();
         assert_eq!(
             error.message,
             "no room for 41 instances at once (40 calls in flight, 1 in stock): 40 of 100 are left \
              beside the other plugins"
         );
-        let second = rooms.take(1, &b, 40, 0).unwrap();
+        let second = rooms.take(1, &b, 1, (40, 0)).unwrap();
         rooms.give_back(&first);
-        assert!(rooms.take(1, &a, 60, 1).is_err());
+        assert!(rooms.take(1, &a, 1, (60, 1)).is_err());
         rooms.give_back(&second);
-        assert!(rooms.take(1, &a, 100, 0).is_ok());
+        assert!(rooms.take(1, &a, 1, (100, 0)).is_ok());
+    }
+
+    #[test]
+    fn an_instance_with_many_memories_takes_as_many_places() {
+        assert_eq!([places(0, 0), places(1, 8), places(3, 2)], [1, 1, 3]);
+        assert_eq!([places(1, 9), places(2, 64)], [2, 8]);
+        let mut rooms = Rooms::new(100);
+        let (a, b): (Arc<str>, Arc<str>) = ("a".into(), "b".into());
+        let first = rooms.take(1, &a, 3, (20, 10)).unwrap();
+        let error = rooms.take(1, &b, 2, (5, 1)).unwrap_err();
+        assert_eq!(
+            error.message,
+            "no room for 6 instances at once (5 calls in flight, 1 in stock, each with memories or \
+             tables for 2): 10 of 100 are left beside the other plugins"
+        );
+        assert!(rooms.take(1, &b, 2, (4, 1)).is_ok());
+        rooms.give_back(&first);
+        assert!(rooms.take(1, &a, 1, (90, 0)).is_ok());
     }
 
     #[test]
     fn a_plugin_that_is_loaded_again_takes_its_own_place() {
         let mut rooms = Rooms::new(100);
         let name: Arc<str> = "a".into();
-        let before = rooms.take(1, &name, 80, 0).unwrap();
-        let after = rooms.take(1, &name, 90, 0).unwrap();
+        let before = rooms.take(1, &name, 1, (80, 0)).unwrap();
+        let after = rooms.take(1, &name, 1, (90, 0)).unwrap();
         // Another host's plugin of that name is another plugin.
-        assert!(rooms.take(2, &name, 11, 0).is_err());
+        assert!(rooms.take(2, &name, 1, (11, 0)).is_err());
         rooms.give_back(&after);
-        assert!(rooms.take(2, &name, 20, 0).is_ok());
+        assert!(rooms.take(2, &name, 1, (20, 0)).is_ok());
         rooms.give_back(&before);
     }
 }

@@ -16,5 +16,6 @@ mod json;
 mod next;
 mod processes;
 mod reentry;
+mod short;
 mod symbols;
 mod table;

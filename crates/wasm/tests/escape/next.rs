@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hookgate_core::config::{Access, FileGrant};
+use hookgate_core::config::{Access, FileGrant, InstancePolicy};
 use hookgate_core::{Decision, Outcome};
 use hookgate_vectors::guests;
 use serde_json::{Value, json};
@@ -51,6 +51,31 @@ async fn globals_memory_files_and_folders() {
         Vec::<String>::new(),
         "descriptors that were left open"
     );
+    bench.engine.shutdown().await;
+}
+
+/// The same words see what is left where an instance does serve again: they are no test of nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_words_see_what_reuse_leaves() {
+    let folder = Folder::new("next-reuse");
+    let mut spec = suspect(guests::component("hostile"), PATIENT);
+    spec.permissions.files = vec![FileGrant {
+        host: folder.inside(),
+        guest: "/data".into(),
+        access: Access::Read,
+    }];
+    spec.instances.policy = InstancePolicy::Reuse;
+    spec.instances.stock = 1;
+    let bench = Bench::new(spec).await;
+    let note = json!({ "path": "/data/note" });
+    let first = marks(&bench.word("look", &note).await);
+    assert_eq!(
+        (&first["count"], &first["open"]),
+        (&json!(0), &json!(false))
+    );
+    marks(&bench.word("leave", &note).await);
+    let left = marks(&bench.word("look", &note).await);
+    assert_eq!((&left["count"], &left["open"]), (&json!(1), &json!(true)));
     bench.engine.shutdown().await;
 }
 
