@@ -45,6 +45,7 @@ mod options;
 mod paths;
 mod permissions;
 mod plugin_config;
+mod python;
 mod read;
 mod report;
 mod rules;

@@ -4,6 +4,7 @@ mod place;
 mod search;
 
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use crate::json::{Json, MAX_DEPTH};
 use crate::matcher::{Matcher, Matches, Span};
 use crate::pointer::{self, Pointer};
 use crate::scan::{self, Children, Skips};
+use crate::secret;
 use place::Places;
 pub(crate) use place::value_at;
 
@@ -19,11 +21,18 @@ pub(crate) use place::value_at;
 ///
 /// Every look-up walks the text from the start: its cost is that of the bytes before the place
 /// looked at, and it allocates only what it answers.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Document {
     text: Arc<str>,
     /// Where large containers end; of a text made by an edit that is not known.
     skips: Skips,
+}
+
+/// The text without what holds tokens.
+impl fmt::Debug for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Document({})", secret::shown(&self.text))
+    }
 }
 
 impl PartialEq for Document {

@@ -49,6 +49,10 @@ impl Parts {
 }
 
 impl Answer {
+    pub(crate) fn of(parts: Box<Parts>) -> Self {
+        Self(parts)
+    }
+
     pub(crate) fn into_parts(self) -> Box<Parts> {
         self.0
     }

@@ -9,6 +9,7 @@ mod apply;
 mod redact;
 mod tree;
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ use crate::matcher::Span;
 use crate::pointer::Pointer;
 use crate::refusal::Refusal;
 use crate::scan;
+use crate::secret::Search;
 use tree::{Branch, Leaf, Node, Splice};
 
 /// What edits are checked against besides the document itself.
@@ -36,7 +38,7 @@ pub struct EditRules {
 }
 
 /// The accepted edits of one call.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Edits {
     document: Document,
     rules: EditRules,
@@ -44,6 +46,13 @@ pub struct Edits {
     list: Vec<EditNote>,
     /// Upper bound of the size after all edits.
     bytes: u64,
+}
+
+/// Where and how large, as in a record.
+impl fmt::Debug for Edits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Edits").field(&self.list).finish()
+    }
 }
 
 /// One accepted edit as a record lists it: where and how large, never the value.
@@ -81,6 +90,16 @@ impl Edits {
     #[must_use]
     pub fn list(&self) -> &[EditNote] {
         &self.list
+    }
+
+    /// Looks at everything they put into the payload.
+    pub(crate) fn search(&self, search: &mut Search<'_>) {
+        self.root.search(search);
+    }
+
+    /// Drops all of them.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::new(self.document.clone(), self.rules);
     }
 
     /// The payload they refer to.

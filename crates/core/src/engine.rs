@@ -86,6 +86,8 @@ impl Engine {
         let extensions = Extensions::of(request.extensions.as_ref(), hook)?;
         let id = ulid::Ulid::new().to_string();
         let mut caller = request.clone();
+        // Plugins see who calls; of the slots each is lent its own part.
+        caller.extensions = None;
         caller.id.get_or_insert_with(|| id.clone());
         let caller = Arc::new(caller);
         let caller_id = caller.id.as_deref().unwrap_or_default();

@@ -22,6 +22,7 @@ use crate::fault::{Fault, FaultKind, Phase};
 use crate::plugin::{HookCall, Plugin, PluginInfo};
 use crate::record::PluginRecord;
 use crate::refusal::Refused;
+use crate::secret::{self, Tokens};
 use crate::verdict::Verdict;
 
 /// How long past the deadline a host that keeps deadlines itself gets to say so before its future is
@@ -153,6 +154,12 @@ impl Entry {
         let keeps = self.plugin.keeps_deadline();
         let backstop = if keeps { deadline + BACKSTOP } else { deadline };
         let asked = call.payload.clone();
+        let tokens = Tokens::of(&call);
+        let hidden = secret::hidden(&call.hook, self.granted);
+        let guard = |answered| match &tokens {
+            Some(tokens) => tokens.guard(answered),
+            None => answered,
+        };
         let mut refused = Vec::new();
         // Not in `until`: an async function moves its arguments once more.
         let begun = || depth.within(|| self.plugin.call(call));
@@ -167,15 +174,14 @@ impl Entry {
                 self.late.fetch_add(1, Ordering::Relaxed);
                 Err(self.timed_out())
             }
-            Some(Ok(Ok(answer))) => {
+            Some(Ok(answered)) => guard(answered).and_then(|answer| {
                 refused.extend_from_slice(answer.refused().list());
-                self.accept(answer, &asked)
-            }
-            Some(Ok(Err(fault))) => Err(fault),
-            Some(Err(panic)) => Err(Fault::new(
+                self.accept(answer, &asked, hidden)
+            }),
+            Some(Err(panic)) => guard(Err(Fault::new(
                 FaultKind::PluginError,
                 format!("panicked: {}", panic_text(&*panic)),
-            )),
+            ))),
             None => Err(self.timed_out()),
         };
         drop(permit);
@@ -222,8 +228,14 @@ impl Entry {
         drop(all);
     }
 
-    /// An answer that may count, or what is wrong with it.
-    fn accept(&self, answer: Answer, asked: &Document) -> Result<Answer, Fault> {
+    /// An answer that may count, or what is wrong with it. The value of the payload's member `hidden` was not
+    /// shown to the plugin.
+    fn accept(
+        &self,
+        answer: Answer,
+        asked: &Document,
+        hidden: Option<&str>,
+    ) -> Result<Answer, Fault> {
         if answer.refused().has_edit() && !matches!(answer.verdict(), Verdict::Deny(_)) {
             return Err(Fault::new(
                 FaultKind::Protocol,
@@ -238,6 +250,16 @@ impl Entry {
             return Err(Fault::new(
                 FaultKind::Protocol,
                 "answered with edits of a payload that is not the one it was asked about",
+            ));
+        }
+        if let Some(member) = hidden
+            && secret::edits_hidden(answer.edits(), member)
+        {
+            return Err(Fault::new(
+                FaultKind::Protocol,
+                format!(
+                    "answered with an edit of what it was not shown: the token in /{member} and in headers"
+                ),
             ));
         }
         if let Verdict::Ask(approval) = answer.verdict() {

@@ -14,6 +14,7 @@ mod object;
 mod sensitive;
 mod slot;
 
+use std::fmt;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -21,14 +22,16 @@ use serde::{Serialize, Serializer};
 
 use crate::Json;
 use crate::capability::Capabilities;
+use crate::secret::{HIDDEN, Search};
 use change::Change;
 pub use door::InvalidRequest;
 pub(crate) use judge::Judged;
 pub(crate) use object::Object;
+pub(crate) use sensitive::is_sensitive;
 pub(crate) use slot::Slot;
 
 /// Slots by name, each a JSON object. Cheap to clone.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Extensions(Option<Arc<IndexMap<Slot, Json>>>);
 
 /// What one answer changes in the slots, in terms that merge with those of other plugins.
@@ -108,6 +111,20 @@ impl Extensions {
     }
 }
 
+/// Shows no tokens.
+impl fmt::Debug for Extensions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut map = f.debug_map();
+        for (slot, value) in self.iter() {
+            match Slot::named(slot) {
+                Some(Slot::RawCredentials) => map.entry(&slot, &HIDDEN),
+                _ => map.entry(&slot, value),
+            };
+        }
+        map.finish()
+    }
+}
+
 impl Serialize for Extensions {
     /// An object of slots.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -125,6 +142,11 @@ impl ExtensionChanges {
     /// The slots that change.
     pub fn slots(&self) -> impl Iterator<Item = &'static str> {
         self.0.keys().map(|slot| slot.name())
+    }
+
+    /// Looks at everything that is written.
+    pub(crate) fn search(&self, search: &mut Search<'_>) {
+        self.0.values().for_each(|change| change.search(search));
     }
 
     /// Bytes of what the change of a slot writes.

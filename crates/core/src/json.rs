@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::scan::{self, NotIJson};
-use crate::value;
+use crate::{secret, value};
 
 /// How deep a value may nest: the bound of a payload at the door, used for every JSON value alike.
 pub const MAX_DEPTH: usize = 100;
@@ -96,9 +96,10 @@ impl Json {
     }
 }
 
+/// The text without what holds tokens.
 impl fmt::Debug for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&secret::shown(&self.0))
     }
 }
 

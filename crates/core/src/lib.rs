@@ -97,6 +97,7 @@ mod record;
 mod refusal;
 mod request;
 mod scan;
+mod secret;
 mod store;
 mod value;
 mod verdict;

@@ -8,11 +8,18 @@ use serde::{Serialize, Serializer};
 use crate::document::Document;
 use crate::hooks::Shape;
 use crate::json::{Json, MAX_DEPTH, serialize_raw};
-use crate::scan;
+use crate::{scan, secret};
 
 /// The JSON text a hook is about, as the caller gave it or as plugins left it. Cheap to clone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Payload(Arc<str>);
+
+/// The text without what holds tokens.
+impl fmt::Debug for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Payload({})", secret::shown(&self.0))
+    }
+}
 
 impl Payload {
     /// The text.

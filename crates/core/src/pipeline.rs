@@ -30,8 +30,8 @@ use crate::pointer::Pointer;
 use crate::record::{PluginRecord, sha256};
 use crate::request::{Request, RequestView};
 use crate::store::RequestStore;
-use crate::value;
 use crate::verdict::{Decision, Violation};
+use crate::{secret, value};
 
 /// What one hook is asked about, and with what bounds.
 pub(crate) struct Question<'a> {
@@ -175,14 +175,18 @@ impl<'a> Run<'a> {
     }
 
     fn lent(&mut self, entry: &Entry) -> Document {
-        if entry.sees_headers() {
-            return self.payload.clone();
-        }
-        // Looked for once a payload, not once a plugin.
-        let bare = self
-            .bare
-            .get_or_insert_with(|| headers::without(&self.payload));
-        bare.clone()
+        let payload = if entry.sees_headers() {
+            self.payload.clone()
+        } else {
+            // Looked for once a payload, not once a plugin.
+            let bare = self
+                .bare
+                .get_or_insert_with(|| headers::without(&self.payload));
+            bare.clone()
+        };
+        let hidden = secret::hidden(&self.question.hook, entry.granted);
+        let masked = hidden.and_then(|member| secret::masked(&payload, member));
+        masked.unwrap_or(payload)
     }
 
     fn conclude(mut self, background: Vec<BackgroundCall>) -> Concluded {

@@ -31,7 +31,7 @@ pub struct Request {
     pub content_type: Option<String>,
     /// JSON object.
     pub metadata: Option<Json>,
-    /// JSON object of typed side-channel slots.
+    /// JSON object of typed side-channel slots. Debug output shows no tokens in it.
     pub extensions: Option<Json>,
 }
 
@@ -103,7 +103,8 @@ pub struct RequestView {
 }
 
 impl RequestView {
-    /// Who calls. The id is always there.
+    /// Who calls. The id is always there, extensions never: [`crate::HookCall::extensions`] are what the plugin
+    /// is lent of them.
     #[must_use]
     pub fn caller(&self) -> &Request {
         &self.caller

@@ -20,6 +20,10 @@ mod outside;
 mod permissions;
 #[path = "config/properties.rs"]
 mod properties;
+#[path = "config/python.rs"]
+mod python;
+#[path = "config/python_permissions.rs"]
+mod python_permissions;
 #[path = "config/structure.rs"]
 mod structure;
 #[path = "config/values.rs"]

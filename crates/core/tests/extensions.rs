@@ -8,5 +8,7 @@ mod calls;
 mod lending;
 #[path = "extensions/several.rs"]
 mod several;
+#[path = "extensions/tokens.rs"]
+mod tokens;
 #[path = "extensions/writing.rs"]
 mod writing;

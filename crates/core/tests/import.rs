@@ -2,6 +2,8 @@
 
 #[path = "import/manifest.rs"]
 mod manifest;
+#[path = "import/python.rs"]
+mod python;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,6 +26,7 @@ impl Project {
             "plugins/pii/plugin.py",
             "gate.wasm",
             "my_pkg/__init__.py",
+            "venvs/one/bin/python",
         ] {
             project.write(file, "");
         }
@@ -113,6 +116,12 @@ fn comparable(spec: &PluginSpec) -> PluginSpec {
     }
     for grant in &mut spec.permissions.files {
         grant.host = real(&grant.host);
+        if matches!(spec.kind, PluginKind::Python { .. }) {
+            grant.guest = real(Path::new(&grant.guest)).display().to_string();
+        }
+    }
+    if let Some(environment) = &mut spec.python.environment {
+        *environment = real(environment);
     }
     spec
 }
@@ -206,6 +215,26 @@ plugins:
 - {name: other, kind: my_pkg.A, hooks: [x], requirements: [a==1], import_paths: [plugins], workdir: plugins}
 groups:
 - {name: g, plugins: [gate, other], priority: 20, conditions: [{tools: [t]}]}
+",
+        &[],
+    ),
+    (
+        "how the worker of a class is made and kept, and what it may reach",
+        "plugin_dirs: [plugins]
+plugins:
+- name: a
+  kind: my_pkg.A
+  hooks: [x]
+  requirements: [a==1]
+  python:
+    environment: venvs/one
+    settings: {log_level: debug, ratio: 1.10, 'odd name': [1, {b: null}], words: ['no', '1.0']}
+  workers: 7
+  idempotent: yes
+  sandbox: best_effort
+  permissions: {files: [{host: my_pkg, access: read_write}, {host: gate.wasm}], network: [{host: a.example, port: 443}], processes: on}
+- {name: b, kind: my_pkg.B, hooks: [x], worker: framework, allow_build: true}
+- {name: c, kind: my_pkg.B, hooks: [x], worker: hookgate, workers: 1, idempotent: no, sandbox: strict, allow_build: off, python: {settings: {}}}
 ",
         &[],
     ),

@@ -79,6 +79,10 @@ fn folder_for(text: &str) -> (TempDir, PathBuf) {
             .chain(granted.map(|grant| &grant["host"]))
             .filter(|path| !path.is_null())
             .for_each(folder);
+        let environment = &entry["python"]["environment"];
+        if let Some(path) = environment.as_str() {
+            file(&format!("{path}/bin/python").into());
+        }
     }
     (root, base)
 }
@@ -238,9 +242,17 @@ plugins:
   requirements_file: requirements.txt
   import_paths: [plugins, .]
   workdir: data
+  python: {environment: virtualenv, settings: {log_level: debug, limits: [1, 2.50]}}
+  allow_build: false
+  worker: hookgate
+  workers: 3
+  idempotent: true
+  sandbox: best_effort
+  permissions: {files: [{host: data}, {host: requirements.txt, access: read_write}], network: [{host: '*.example.com', port: 443}], processes: true, env: [C]}
   tags: [x, y]
   author: somebody
   version: '2'
+- {name: three, kind: my_pkg.mod.Other, hooks: [prompt_pre_fetch], worker: framework, workers: 1, idempotent: false, allow_build: true, python: {settings: {}}}
 groups:
 - {name: g, plugins: [one, two], mode: audit, priority: 20, on_error: ignore, conditions: [{tenant_ids: [acme]}]}
 ";
@@ -289,6 +301,7 @@ proptest! {
             format!("name: p, kind: a.B, hooks: ['{quoted}']"),
             format!("name: p, kind: a.B, hooks: [x], requirements: ['{quoted}']"),
             format!("name: p, kind: a.B, hooks: [x], permissions: {{env: ['{quoted}']}}"),
+            format!("name: p, kind: a.B, hooks: [x], python: {{settings: {{'{quoted}': 1}}}}"),
             format!("name: p, kind: wasm, component: gate.wasm, hooks: [x], permissions: {{files: [{{host: ., guest: '/{quoted}'}}]}}"),
         ] {
             held(&format!("plugins: [{{{entry}}}]\n"))?;

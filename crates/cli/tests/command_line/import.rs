@@ -50,7 +50,7 @@ fn the_configuration_goes_to_stdout_and_the_rest_to_stderr() {
         "note: left out, since only the environment has a value for it: {{ env.TOKEN }}\n",
         "note: left out: nothing here runs kind external\n",
         "note: at home it could read every environment variable, file and host; variables it sees here: none\n",
-        "  hint: grant what it needs in its entry: permissions: {env: [NAME]}\n",
+        "  hint: grant what it needs in its entry: permissions: {env: [NAME], files: [{host: PATH}], network: [{host: NAME, port: 443}]}\n",
         "  plugin: far\n",
         "plugins/config.yaml:8:",
     ] {

@@ -162,6 +162,29 @@ const WRONG: &[(&str, &[Mistake])] = &[
         ],
     ),
     (
+        "python",
+        &[
+            mistake(4, Some("pii-filter"), "python.enviroment", "`environment`"),
+            mistake(5, Some("pii-filter"), "worker", "`workers: 16`"),
+            mistake(6, Some("pii-filter"), "sandbox", "`best_effort`"),
+            mistake(11, Some("redactor"), "workers", "`worker: hookgate`"),
+            mistake(
+                14,
+                Some("redactor"),
+                "permissions.files.guest",
+                "remove guest",
+            ),
+            mistake(
+                15,
+                Some("redactor"),
+                "permissions.scratch",
+                "private temporary folder",
+            ),
+            mistake(19, Some("deny-list"), "allow_build", "package.module.Class"),
+            mistake(21, Some("deny-list"), "permissions.processes", "remove it"),
+        ],
+    ),
+    (
         "hooks",
         &[
             mistake(2, Some("deny-list"), "hooks", "hooks: [tool_pre_invoke]"),

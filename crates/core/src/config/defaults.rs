@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::limits::bytes_text;
-use super::spec::{Limits, Mode, OnError};
+use super::spec::{Limits, Mode, OnError, Sandbox, WorkerKind};
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
@@ -41,6 +41,21 @@ pub const INSTANCE_STOCK_MAX: u32 = 256;
 pub const INSTANCE_MAX_CALLS: u32 = 1_000;
 /// Largest `max_calls`: beyond it is never.
 pub const INSTANCE_MAX_CALLS_MAX: u32 = 1_000_000_000;
+
+/// Which program runs a Python class: the one that loses nothing of a call.
+pub const PYTHON_WORKER: WorkerKind = WorkerKind::Hookgate;
+/// Worker processes of one Python plugin. Classes keep state between calls, which a second process would not
+/// see; an event loop has many calls in flight all the same.
+pub const PYTHON_WORKERS: u32 = 1;
+/// Most worker processes of one plugin: each takes the memory of a Python interpreter with its packages, and
+/// more than there are processors only wait for each other.
+pub const PYTHON_WORKERS_MAX: u32 = 64;
+/// What a sandbox that the kernel cannot give does: a plugin whose grants nothing holds it to is not run.
+pub const PYTHON_SANDBOX: Sandbox = Sandbox::Strict;
+/// Whether code of a package may run while it is installed: it would run before any sandbox is there.
+pub const PYTHON_ALLOW_BUILD: bool = false;
+/// Whether a call that a dying worker left unanswered is asked again: what it did outside, it may have done.
+pub const PYTHON_IDEMPOTENT: bool = false;
 
 /// Calls of one plugin that may wait for a slot. Waiting is inside the timeout; a longer queue could
 /// only hold calls that time out in it.
@@ -152,6 +167,7 @@ pub fn defaults_table() -> Vec<DefaultRow> {
     };
     let same = |what, value: String| row(what, value.clone(), value.clone(), value);
     let none = || "-".to_owned();
+    let of_python = |what, value: String| row(what, none(), value, none());
     let limits = [Limits::wasm(), Limits::python(), Limits::in_process()];
     let [timeout_wasm, timeout_python, timeout_in_process] = limits
         .each_ref()
@@ -193,6 +209,11 @@ pub fn defaults_table() -> Vec<DefaultRow> {
             none(),
             none(),
         ),
+        of_python("worker", PYTHON_WORKER.to_string()),
+        of_python("workers", PYTHON_WORKERS.to_string()),
+        of_python("sandbox", PYTHON_SANDBOX.to_string()),
+        of_python("allow_build", PYTHON_ALLOW_BUILD.to_string()),
+        of_python("idempotent", PYTHON_IDEMPOTENT.to_string()),
         same("calls waiting for a slot", QUEUE_CALLS.to_string()),
         same("payload", bytes_text(MAX_PAYLOAD_BYTES)),
         same("result", bytes_text(MAX_RESULT_BYTES)),

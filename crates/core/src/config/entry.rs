@@ -12,7 +12,7 @@ use super::rules::Rules;
 use super::spec::{About, Limits, Mode, OnError, PluginSpec};
 use super::yaml::{Node, Value};
 use super::{
-    conditions, digest, hooks, instances, kind, legacy, limits, permissions, plugin_config,
+    conditions, digest, hooks, instances, kind, legacy, limits, permissions, plugin_config, python,
 };
 
 pub(super) const MODES: [(&str, Mode); 6] = [
@@ -186,6 +186,7 @@ fn read(entry: &Node, rules: &Rules, findings: &mut Findings) -> Option<PluginSp
     };
     let limits = limits::read(fields.get("limits"), default_limits, findings);
     let instances = instances::read(&fields, is_wasm, findings);
+    let python = python::read(&fields, is_wasm, paths, findings);
     let mut permissions = permissions::read(fields.get("permissions"), is_wasm, paths, findings);
     permissions.data = legacy::capabilities(&fields, permissions.data, findings);
     let config = config_node.map(|node| plugin_config::read(node, findings));
@@ -205,6 +206,7 @@ fn read(entry: &Node, rules: &Rules, findings: &mut Findings) -> Option<PluginSp
     spec.group = group.map(|group| group.name.clone());
     spec.limits = limits;
     spec.instances = instances;
+    spec.python = python;
     spec.permissions = permissions;
     spec.config = config.unwrap_or_else(crate::Json::object);
     spec.about = about;

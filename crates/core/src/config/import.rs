@@ -195,7 +195,7 @@ fn note_losses(spec: &PluginSpec, at: &Place, findings: &mut Findings) {
         let message = format!(
             "at home it could read every environment variable, file and host; variables it sees here: {granted}"
         );
-        let hint = "grant what it needs in its entry: permissions: {env: [NAME]}";
+        let hint = "grant what it needs in its entry: permissions: {env: [NAME], files: [{host: PATH}], network: [{host: NAME, port: 443}]}";
         findings.note(at, message, Some(hint.into()));
     }
 }
@@ -246,14 +246,21 @@ fn same(spec: &PluginSpec, read: &PluginSpec) -> bool {
     read.group.clone_from(&spec.group);
     read.framework = spec.framework.clone();
     read.about.namespace.clone_from(&spec.about.namespace);
-    adopt(&mut read.kind, &spec.kind);
+    let spec_kind = &spec.kind;
+    adopt(&mut read.kind, spec_kind);
     let files = read
         .permissions
         .files
         .iter_mut()
         .zip(&spec.permissions.files);
     for (read, spec) in files {
+        if paths::same(&read.host, &spec.host) && matches!(spec_kind, PluginKind::Python { .. }) {
+            read.guest.clone_from(&spec.guest);
+        }
         adopt_path(&mut read.host, &spec.host);
+    }
+    if let (Some(read), Some(spec)) = (&mut read.python.environment, &spec.python.environment) {
+        adopt_path(read, spec);
     }
     let secrets = read.permissions.secrets.iter_mut();
     for (read, spec) in secrets.zip(&spec.permissions.secrets) {

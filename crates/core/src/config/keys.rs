@@ -27,19 +27,11 @@ const REMOVE: &str = "remove the key";
 
 /// Keys that other versions read at the top of a file or in an entry.
 const LATER: &[(&str, &str)] = &[
-    ("allow_build", REMOVE),
-    ("environment", "write `permissions: {env: [NAME]}`"),
-    (
-        "python",
-        "write `requirements:` or `requirements_file:` in the entry",
-    ),
     ("redact", REMOVE),
-    ("sandbox", REMOVE),
     (
         "secrets",
         "write `permissions: {secrets: [{name: NAME, env: VARIABLE}]}` in the entry",
     ),
-    ("worker", "write `limits:`"),
 ];
 
 /// Keys that the legacy framework reads at the top of a file or in an entry, with what ours is.
@@ -77,6 +69,10 @@ const LEGACY: &[(&str, &str)] = &[
 const GROUPS: &str =
     "write `groups: [{name: NAME, plugins: [PLUGIN], priority: 20}]` at the top of the file";
 const IN_ENTRY: &str = "write it in an entry of `plugins:`";
+const ENVIRONMENT: &str = "write `python: {environment: PATH}` for a virtualenv, `permissions: {env: [NAME]}` for variables";
+const VENV: &str = "write `python: {environment: PATH}`";
+const WORKERS: &str = "write `workers: 2`";
+const BESIDE_PYTHON: &str = "write it in the entry, beside `python:`";
 
 impl Keys {
     pub const TOP: Self = Self {
@@ -98,6 +94,17 @@ impl Keys {
             ("limits", IN_ENTRY),
             ("instances", IN_ENTRY),
             ("permissions", IN_ENTRY),
+            ("requirements", IN_ENTRY),
+            ("python", IN_ENTRY),
+            ("allow_build", IN_ENTRY),
+            ("worker", IN_ENTRY),
+            ("workers", IN_ENTRY),
+            ("idempotent", IN_ENTRY),
+            ("sandbox", IN_ENTRY),
+            (
+                "environment",
+                "write `python: {environment: PATH}` in an entry of `plugins:` for a virtualenv, `permissions: {env: [NAME]}` there for variables",
+            ),
         ],
     };
 
@@ -112,6 +119,12 @@ impl Keys {
             "requirements_file",
             "import_paths",
             "workdir",
+            "python",
+            "allow_build",
+            "worker",
+            "workers",
+            "idempotent",
+            "sandbox",
             "hooks",
             "conditions",
             "mode",
@@ -141,6 +154,17 @@ impl Keys {
             ),
             ("scratch", "write `permissions: {scratch: 16MiB}`"),
             ("data", "write `permissions: {data: [read_headers]}`"),
+            ("processes", "write `permissions: {processes: true}`"),
+            ("environment", ENVIRONMENT),
+            ("venv", VENV),
+            ("virtualenv", VENV),
+            (
+                "settings",
+                "write `python: {settings: {NAME: VALUE}}` for those of the gateway, `config:` for the plugin's own",
+            ),
+            ("worker_count", WORKERS),
+            ("num_workers", WORKERS),
+            ("worker_processes", WORKERS),
             ("class", "write the dotted class as `kind:`"),
             ("class_name", "write the dotted class as `kind:`"),
             ("max_payload_bytes", "write it at the top of the file"),
@@ -163,6 +187,10 @@ impl Keys {
             ("hooks", IN_ENTRY),
             ("limits", IN_ENTRY),
             ("permissions", IN_ENTRY),
+            ("python", IN_ENTRY),
+            ("worker", IN_ENTRY),
+            ("workers", IN_ENTRY),
+            ("sandbox", IN_ENTRY),
             ("config", IN_ENTRY),
         ],
     };
@@ -246,6 +274,27 @@ impl Keys {
         ],
     };
 
+    pub const PYTHON: Self = Self {
+        place: "python",
+        known: &["environment", "settings"],
+        later: &[],
+        elsewhere: &[
+            ("venv", VENV),
+            ("virtualenv", VENV),
+            ("env", ENVIRONMENT),
+            ("config", BESIDE_PYTHON),
+            ("requirements", BESIDE_PYTHON),
+            ("requirements_file", BESIDE_PYTHON),
+            ("import_paths", BESIDE_PYTHON),
+            ("workdir", BESIDE_PYTHON),
+            ("allow_build", BESIDE_PYTHON),
+            ("worker", BESIDE_PYTHON),
+            ("workers", BESIDE_PYTHON),
+            ("idempotent", BESIDE_PYTHON),
+            ("sandbox", BESIDE_PYTHON),
+        ],
+    };
+
     pub const LIMITS: Self = Self {
         place: "limits",
         known: &["timeout", "memory", "concurrency"],
@@ -255,9 +304,22 @@ impl Keys {
 
     pub const PERMISSIONS: Self = Self {
         place: "permissions",
-        known: &["files", "network", "scratch", "env", "secrets", "data"],
-        later: &[("processes", "remove it; a plugin starts no processes")],
-        elsewhere: &[],
+        known: &[
+            "files",
+            "network",
+            "processes",
+            "scratch",
+            "env",
+            "secrets",
+            "data",
+        ],
+        later: &[],
+        elsewhere: &[
+            ("environment", "write `permissions: {env: [NAME]}`"),
+            ("exec", "write `permissions: {processes: true}`"),
+            ("subprocess", "write `permissions: {processes: true}`"),
+            ("folders", "write `permissions: {files: [{host: PATH}]}`"),
+        ],
     };
 
     pub const NETWORK_GRANT: Self = Self {

@@ -11,11 +11,17 @@ use super::rules::Rules;
 use super::spec::PluginKind;
 use super::yaml::Node;
 
-const PYTHON_KEYS: [&str; 4] = [
+const PYTHON_KEYS: [&str; 10] = [
     "requirements",
     "requirements_file",
     "import_paths",
     "workdir",
+    "python",
+    "allow_build",
+    "worker",
+    "workers",
+    "idempotent",
+    "sandbox",
 ];
 pub(super) const CLASS_EXAMPLE: &str = "package.module.Class";
 

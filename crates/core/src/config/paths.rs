@@ -13,6 +13,7 @@ use super::yaml::Node;
 pub(super) enum Target {
     File,
     Folder,
+    Either,
 }
 
 /// How the paths of one entry are read.
@@ -65,14 +66,19 @@ impl Paths<'_> {
             && let Err(why) = check(&path, to)
         {
             let message = format!("{what}: {why}: {}", shown(text));
-            let hint = Some(format!("looked at {}", shown(&path.display().to_string())));
-            if self.check == Check::Required {
-                findings.error(&node.at, message, hint);
-            } else {
-                findings.note(&node.at, message, hint);
-            }
+            let hint = format!("looked at {}", shown(&path.display().to_string()));
+            self.report(node, message, hint, findings);
         }
         Some(path)
+    }
+
+    /// Reports what is wrong with the place that a path leads to.
+    pub fn report(&self, node: &Node, message: String, hint: String, findings: &mut Findings) {
+        match self.check {
+            Check::Required => findings.error(&node.at, message, Some(hint)),
+            Check::Noted => findings.note(&node.at, message, Some(hint)),
+            Check::None => {}
+        }
     }
 }
 

@@ -7,7 +7,7 @@ mod secrets;
 use super::keys::{Fields, Keys, choices_hint};
 use super::limits;
 use super::paths::Paths;
-use super::read::words;
+use super::read::{boolean, words};
 use super::report::{Findings, shown};
 use super::spec::Permissions;
 use super::yaml::Node;
@@ -16,22 +16,16 @@ use crate::capability::{Capabilities, Capability};
 #[cfg(test)]
 pub(super) use files::ACCESS;
 
-/// Grants that nothing enforces for a Python plugin, with what to write instead. Accepted now, each would
-/// say that there is a bound where there is none.
-const WASM_ONLY: [(&str, &str); 4] = [
-    (
-        "files",
-        "leave it out: Python plugins are not confined, they read and write what hookgate itself may",
-    ),
-    (
-        "network",
-        "leave it out: Python plugins are not confined, they connect to what hookgate itself may",
-    ),
+/// Grants that only a component can use, with what a Python class has instead.
+const WASM_ONLY: [(&str, &str); 2] = [
     (
         "scratch",
-        "leave it out: Python plugins are not confined, they write where hookgate itself may",
+        "remove it: a worker has a private temporary folder anyway, the one `tempfile` uses",
     ),
-    ("secrets", "write `permissions: {env: [NAME]}`"),
+    (
+        "secrets",
+        "write `permissions: {env: [NAME]}`: a Python class reads its environment",
+    ),
 ];
 
 /// Reads `permissions:`. `is_wasm` is unknown while the entry's kind is.
@@ -50,6 +44,16 @@ pub(super) fn read(
     } else {
         read_wasm_only(&fields, &mut permissions, paths, findings);
     }
+    if let Some((key, node)) = fields.pair("processes") {
+        permissions.processes = processes(key, node, is_wasm, findings);
+    }
+    if let Some(node) = fields.get("files") {
+        let scratch = is_wasm != Some(false) && fields.get("scratch").is_some();
+        permissions.files = files::read(node, is_wasm, scratch, paths, findings);
+    }
+    if let Some(node) = fields.get("network") {
+        permissions.network = network::read(node, findings);
+    }
     if let Some(node) = fields.get("env") {
         permissions.env = words(node, "permissions.env", "names", findings, env_name);
     }
@@ -61,9 +65,10 @@ pub(super) fn read(
 
 fn refuse_wasm_only(fields: &Fields, findings: &mut Findings) {
     for (key, hint) in WASM_ONLY {
-        if let Some(node) = fields.get(key) {
-            let message = format!("not supported yet: permissions.{key} of a Python plugin");
-            findings.error(&node.used, message, Some(hint.into()));
+        if let Some((written, _)) = fields.pair(key) {
+            let message =
+                format!("permissions.{key}: only a wasm plugin has it, and this is a Python class");
+            findings.error(&written.at, message, Some(hint.into()));
         }
     }
 }
@@ -77,16 +82,19 @@ fn read_wasm_only(
     if let Some(node) = fields.get("scratch") {
         permissions.scratch_bytes = limits::scratch(node, findings);
     }
-    if let Some(node) = fields.get("files") {
-        let scratch = fields.get("scratch").is_some();
-        permissions.files = files::read(node, scratch, paths, findings);
-    }
-    if let Some(node) = fields.get("network") {
-        permissions.network = network::read(node, findings);
-    }
     if let Some(node) = fields.get("secrets") {
         permissions.secrets = secrets::read(node, paths, findings);
     }
+}
+
+fn processes(key: &Node, node: &Node, is_wasm: Option<bool>, findings: &mut Findings) -> bool {
+    if is_wasm == Some(true) {
+        let message = "permissions.processes: only a Python plugin has it, and this is wasm".into();
+        let hint = "remove it: a component starts no processes";
+        findings.error(&key.at, message, Some(hint.into()));
+        return false;
+    }
+    boolean(node, "permissions.processes", findings).unwrap_or(false)
 }
 
 fn env_name(node: &Node, name: &str, findings: &mut Findings) -> bool {

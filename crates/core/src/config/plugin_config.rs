@@ -11,11 +11,16 @@ use crate::Json;
 
 /// Reads `config:`, which must be a mapping.
 pub(super) fn read(node: &Node, findings: &mut Findings) -> Json {
+    read_as(node, "config", findings)
+}
+
+/// Reads a mapping of somebody else's values; `what` is its key.
+pub(super) fn read_as(node: &Node, what: &str, findings: &mut Findings) -> Json {
     if !matches!(node.value, Value::Mapping(_)) {
-        expected(findings, node, "config", "a mapping");
+        expected(findings, node, what, "a mapping");
         return Json::object();
     }
-    json(node, findings).map_or_else(Json::object, |value| Json::from_value(&value))
+    json(node, what, findings).map_or_else(Json::object, |value| Json::from_value(&value))
 }
 
 /// Whether a text holds a Jinja reference to the environment, as legacy configurations write it.
@@ -26,7 +31,7 @@ fn names_environment(text: &str) -> bool {
     })
 }
 
-fn json(node: &Node, findings: &mut Findings) -> Option<JsonValue> {
+fn json(node: &Node, what: &str, findings: &mut Findings) -> Option<JsonValue> {
     Some(match &node.value {
         Value::Null => JsonValue::Null,
         Value::Bool(value) => JsonValue::Bool(*value),
@@ -35,7 +40,7 @@ fn json(node: &Node, findings: &mut Findings) -> Option<JsonValue> {
             // templates are filled in, and what is left is text.
             if names_environment(text) && !findings.is_legacy() {
                 let message = format!(
-                    "not supported yet: {{{{ env }}}} in config: {}",
+                    "not supported yet: {{{{ env }}}} in {what}: {}",
                     shown(text)
                 );
                 let hint = "write the value itself, or let the plugin read a variable granted by permissions.env";
@@ -50,7 +55,7 @@ fn json(node: &Node, findings: &mut Findings) -> Option<JsonValue> {
                 .as_deref()
                 .and_then(|text| text.parse::<Number>().ok());
             let Some(parsed) = parsed else {
-                let message = format!("config: not a JSON number: {}", shown(&number.text));
+                let message = format!("{what}: not a JSON number: {}", shown(&number.text));
                 let hint = format!("write it in quotes: \"{}\"", shown(&number.text));
                 findings.error(&node.at, message, Some(hint));
                 return None;
@@ -59,19 +64,22 @@ fn json(node: &Node, findings: &mut Findings) -> Option<JsonValue> {
         }
         Value::List(items) => {
             // Every item is read, so that all problems are found.
-            let items: Vec<_> = items.iter().map(|item| json(item, findings)).collect();
+            let items: Vec<_> = items
+                .iter()
+                .map(|item| json(item, what, findings))
+                .collect();
             JsonValue::Array(items.into_iter().collect::<Option<_>>()?)
         }
-        Value::Mapping(pairs) => return object(pairs, findings),
+        Value::Mapping(pairs) => return object(pairs, what, findings),
     })
 }
 
-fn object(pairs: &[(Node, Node)], findings: &mut Findings) -> Option<JsonValue> {
+fn object(pairs: &[(Node, Node)], what: &str, findings: &mut Findings) -> Option<JsonValue> {
     let mut map = Map::new();
     let mut lines: HashMap<String, usize> = HashMap::new();
     let mut good = true;
     for (key, value) in pairs {
-        let value = json(value, findings);
+        let value = json(value, what, findings);
         // YAML keys need not be strings; JSON names are, so scalars are named by their text.
         let name = match &key.value {
             Value::String(text) => text.clone(),
@@ -79,7 +87,7 @@ fn object(pairs: &[(Node, Node)], findings: &mut Findings) -> Option<JsonValue> 
             Value::Bool(value) => value.to_string(),
             Value::Null => "null".into(),
             Value::List(_) | Value::Mapping(_) => {
-                expected(findings, key, "a key of config", "a string");
+                expected(findings, key, &format!("a key of {what}"), "a string");
                 good = false;
                 continue;
             }

@@ -37,6 +37,9 @@ pub(super) fn expected(findings: &mut Findings, node: &Node, what: &str, wanted:
         Value::Number(number) if wanted == "a string" => {
             Some(format!("write it in quotes: \"{}\"", shown(&number.text)))
         }
+        Value::String(text) if wanted == TRUE_OR_FALSE => {
+            truth(text).map(|value| format!("write {value}"))
+        }
         Value::String(text) if wanted.starts_with("a list") && !text.is_empty() => {
             Some(format!("write it in brackets: [{}]", shown(text)))
         }
@@ -44,6 +47,27 @@ pub(super) fn expected(findings: &mut Findings, node: &Node, what: &str, wanted:
     };
     let message = format!("{what}: expected {wanted}, found {}", found(node));
     findings.error(&node.at, message, hint);
+}
+
+/// What a boolean is called where something else stands.
+pub(super) const TRUE_OR_FALSE: &str = "true or false";
+
+/// What a word for a boolean in other formats means.
+fn truth(text: &str) -> Option<bool> {
+    match text.to_lowercase().as_str() {
+        "true" | "yes" | "on" => Some(true),
+        "false" | "no" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// `true` or `false`.
+pub(super) fn boolean(node: &Node, what: &str, findings: &mut Findings) -> Option<bool> {
+    if let Value::Bool(value) = &node.value {
+        return Some(*value);
+    }
+    expected(findings, node, what, TRUE_OR_FALSE);
+    None
 }
 
 /// A string, as it is.

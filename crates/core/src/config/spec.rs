@@ -276,20 +276,6 @@ pub struct PythonOptions {
     pub settings: Json,
 }
 
-impl Default for PythonOptions {
-    fn default() -> Self {
-        Self {
-            environment: None,
-            allow_build: false,
-            worker: WorkerKind::Hookgate,
-            workers: 1,
-            idempotent: false,
-            sandbox: Sandbox::Strict,
-            settings: Json::object(),
-        }
-    }
-}
-
 /// Which program runs a Python class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -301,6 +287,15 @@ pub enum WorkerKind {
     Framework,
 }
 
+impl fmt::Display for WorkerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hookgate => "hookgate",
+            Self::Framework => "framework",
+        })
+    }
+}
+
 /// What a sandbox that the kernel cannot give does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -310,6 +305,15 @@ pub enum Sandbox {
     Strict,
     /// The plugin runs with as much of it as the kernel gives.
     BestEffort,
+}
+
+impl fmt::Display for Sandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Strict => "strict",
+            Self::BestEffort => "best_effort",
+        })
+    }
 }
 
 /// What the operator granted a plugin. The default is nothing.
@@ -335,10 +339,10 @@ pub struct Permissions {
 /// One granted place in the file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileGrant {
-    /// The place on the host. A folder for a wasm plugin.
+    /// The place on the host: a folder for a wasm plugin, a folder or a file for a Python plugin.
     pub host: PathBuf,
     /// The name the plugin sees: an absolute path, distinct among its grants. A Python plugin sees
-    /// the host's own path.
+    /// the host's own path, and here is its text.
     pub guest: String,
     /// What it may do there.
     pub access: Access,

@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 
 use crate::Json;
 use crate::refusal::Refusal;
+use crate::secret::Search;
 
 /// Edits below one container. Array elements are keyed by their index as text.
 #[derive(Debug, Clone, Default)]
@@ -36,6 +37,22 @@ pub(super) struct Splice {
 }
 
 impl Branch {
+    /// Looks at every name and value that is put in.
+    pub(super) fn search(&self, search: &mut Search<'_>) {
+        for (name, node) in &self.children {
+            search.text(name);
+            match node {
+                Node::Branch(below) => below.search(search),
+                Node::Leaf(Leaf::Set(value)) => search.json(value),
+                Node::Leaf(Leaf::Splices(splices)) => splices
+                    .iter()
+                    .for_each(|splice| search.text(&splice.replacement)),
+                Node::Leaf(Leaf::Remove) => {}
+            }
+        }
+        self.appended.iter().for_each(|value| search.json(value));
+    }
+
     /// The branch that holds the edits of the container at `path`.
     fn descend(&mut self, path: &[String]) -> Result<&mut Self, Refusal> {
         let mut branch = self;

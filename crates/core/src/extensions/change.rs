@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use super::object::{self, Object};
 use crate::Json;
 use crate::effects::Changes;
+use crate::secret::Search;
 
 /// An accepted change of one slot.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +53,19 @@ impl Change {
                 hops.iter().map(|hop| hop.as_str().len()).sum::<usize>() + changes(members)
             }
             Self::Members(members) => changes(members),
+        }
+    }
+
+    /// Looks at everything it writes.
+    pub(super) fn search(&self, search: &mut Search<'_>) {
+        match self {
+            Self::Headers(maps) => maps.values().for_each(|changes| search.changes(changes)),
+            Self::Labels(labels) => labels.iter().for_each(|label| search.text(label)),
+            Self::Chain { hops, members } => {
+                hops.iter().for_each(|hop| search.json(hop));
+                search.changes(members);
+            }
+            Self::Members(members) => search.changes(members),
         }
     }
 

@@ -11,7 +11,7 @@ pub(crate) struct Object(pub(super) IndexMap<String, Json>);
 
 impl Object {
     /// The members; none if the value is no object.
-    pub(super) fn read(value: &Json) -> Option<Self> {
+    pub(crate) fn read(value: &Json) -> Option<Self> {
         let (text, start) = opened(value, b'{')?;
         let members = Children::new(text, start);
         Some(Self(
@@ -38,11 +38,11 @@ impl Object {
     }
 
     /// A member; null is none.
-    pub(super) fn get(&self, name: &str) -> Option<&Json> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Json> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    pub(super) fn set(&mut self, name: &str, value: Json) {
+    pub(crate) fn set(&mut self, name: &str, value: Json) {
         self.0.insert(name.to_owned(), value);
     }
 
@@ -53,7 +53,7 @@ impl Object {
     }
 
     /// The text: members in order, without white space between them.
-    pub(super) fn write(&self) -> Json {
+    pub(crate) fn write(&self) -> Json {
         let mut text = String::from("{");
         for (index, (name, value)) in self.0.iter().enumerate() {
             if index > 0 {

@@ -15,7 +15,7 @@ const SENSITIVE: [&str; 5] = [
 ];
 
 /// Whether a header of that name holds credentials, case and white space around it aside.
-pub(super) fn is_sensitive(name: &str) -> bool {
+pub(crate) fn is_sensitive(name: &str) -> bool {
     SENSITIVE.contains(&&*name.trim().to_lowercase())
 }
 

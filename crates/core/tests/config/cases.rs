@@ -79,7 +79,8 @@ fn compare(case: &Case, problems: &[Problem]) {
         .iter()
         .map(|(line, column, message, hint)| {
             format!(
-                "{line}:{column} {message}\n    hint: {}",
+                "{line}:{column} {}\n    hint: {}",
+                message.replace("{base}", &base),
                 hint.replace("{base}", &base)
             )
         })

@@ -23,7 +23,7 @@ error: unknown kind: wasn
   hint: did you mean `wasm`? possible values: wasm, or a dotted Python class: package.module.Class
 error: unknown key: priorty
   --> BASE/ten-mistakes.yaml:5:5 (plugin deny-list)
-  hint: did you mean `priority`? possible keys: name, kind, component, digest, requirements, requirements_file, import_paths, workdir, hooks, conditions, mode, priority, on_error, limits, instances, permissions, config, description, author, version, tags
+  hint: did you mean `priority`? possible keys: name, kind, component, digest, requirements, requirements_file, import_paths, workdir, python, allow_build, worker, workers, idempotent, sandbox, hooks, conditions, mode, priority, on_error, limits, instances, permissions, config, description, author, version, tags
 error: unknown mode: adit
   --> BASE/ten-mistakes.yaml:6:11 (plugin deny-list)
   hint: did you mean `audit`? possible values: sequential, transform, audit, concurrent, fire_and_forget, disabled

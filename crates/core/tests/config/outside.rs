@@ -2,7 +2,7 @@
 
 use hookgate_core::config::{Config, HostPattern, NetworkGrant, SecretGrant, SecretSource};
 
-use crate::cases::{check_problems, parse, python, wasm};
+use crate::cases::{check_problems, parse, wasm};
 
 const EXAMPLE: &str = "write {host: api.example.com, port: 443}";
 const SOURCES: &str = "write {name: TOKEN, env: API_TOKEN}, or `file: PATH` or `command: [WORD, ...]` instead of `env:`";
@@ -312,32 +312,4 @@ fn secrets() {
         let said = format!("{} {:?}", problem.message, problem.hint);
         assert!(!said.contains("s3cr3t"), "{said}");
     }
-}
-
-#[test]
-fn of_a_python_plugin() {
-    check_problems(&[python(
-        "nothing confines it",
-        "  permissions:\n    network: [{host: a.example, port: 1}]\n    scratch: 1MiB\n    secrets: [{name: t, env: A}]",
-        &[
-            (
-                6,
-                14,
-                "not supported yet: permissions.network of a Python plugin",
-                "leave it out: Python plugins are not confined, they connect to what hookgate itself may",
-            ),
-            (
-                7,
-                14,
-                "not supported yet: permissions.scratch of a Python plugin",
-                "leave it out: Python plugins are not confined, they write where hookgate itself may",
-            ),
-            (
-                8,
-                14,
-                "not supported yet: permissions.secrets of a Python plugin",
-                "write `permissions: {env: [NAME]}`",
-            ),
-        ],
-    )]);
 }

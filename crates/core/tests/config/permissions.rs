@@ -1,6 +1,6 @@
 //! Limits and permissions.
 
-use crate::cases::{check_problems, python, wasm, whole};
+use crate::cases::{check_problems, wasm, whole};
 
 const DURATION: &str = "write a number and a unit, for example 50ms; units: ns, us, ms, s, m, h";
 const SIZE: &str =
@@ -287,16 +287,6 @@ fn files() {
                 57,
                 "unknown permissions.files.access: read-write",
                 "did you mean `read_write`? possible values: read, read_write",
-            )],
-        ),
-        python(
-            "files for a Python plugin, which nothing confines",
-            "  permissions: {files: [{host: data, guest: /data}]}",
-            &[(
-                5,
-                24,
-                "not supported yet: permissions.files of a Python plugin",
-                "leave it out: Python plugins are not confined, they read and write what hookgate itself may",
             )],
         ),
     ]);

@@ -232,7 +232,7 @@ fn keys_that_are_wrong() {
                 3,
                 "unknown key: on_err",
                 "did you mean `on_error`? possible keys: name, kind, component, digest, requirements, \
-                 requirements_file, import_paths, workdir, hooks, conditions, mode, priority, on_error, limits, \
+                 requirements_file, import_paths, workdir, python, allow_build, worker, workers, idempotent, sandbox, hooks, conditions, mode, priority, on_error, limits, \
                  instances, permissions, config, description, author, version, tags",
             )],
         ),
@@ -244,7 +244,7 @@ fn keys_that_are_wrong() {
                 3,
                 "unknown key: xyzzy",
                 "possible keys: name, kind, component, digest, requirements, requirements_file, import_paths, \
-                 workdir, hooks, conditions, mode, priority, on_error, limits, instances, permissions, config, description, \
+                 workdir, python, allow_build, worker, workers, idempotent, sandbox, hooks, conditions, mode, priority, on_error, limits, instances, permissions, config, description, \
                  author, version, tags",
             )],
         ),
@@ -275,7 +275,7 @@ fn keys_that_are_wrong() {
                 6,
                 17,
                 "unknown key: permissions.file",
-                "did you mean `files`? possible keys: files, network, scratch, env, secrets, data",
+                "did you mean `files`? possible keys: files, network, processes, scratch, env, secrets, data",
             )],
         ),
         wasm(
@@ -306,7 +306,7 @@ fn keys_that_are_wrong() {
                 3,
                 "unknown key: a\\u{1b}[31mb\\u{202e}",
                 "possible keys: name, kind, component, digest, requirements, requirements_file, import_paths, \
-                 workdir, hooks, conditions, mode, priority, on_error, limits, instances, permissions, config, description, \
+                 workdir, python, allow_build, worker, workers, idempotent, sandbox, hooks, conditions, mode, priority, on_error, limits, instances, permissions, config, description, \
                  author, version, tags",
             )],
         ),
@@ -315,25 +315,7 @@ fn keys_that_are_wrong() {
 
 #[test]
 fn keys_that_come_later_are_not_called_unknown() {
-    check_problems(&[wasm(
-        "processes",
-        "  permissions:\n    processes: true",
-        &[(
-            7,
-            5,
-            "not supported yet: permissions.processes",
-            "remove it; a plugin starts no processes",
-        )],
-    )]);
-    for key in [
-        "sandbox",
-        "python",
-        "worker",
-        "secrets",
-        "allow_build",
-        "environment",
-        "redact",
-    ] {
+    for key in ["secrets", "redact"] {
         for text in [
             format!("plugins: []\n{key}: 1\n"),
             format!("plugins:\n- {{name: p, kind: a.C, hooks: [x], {key}: 1}}\n"),

@@ -1,6 +1,6 @@
 //! What an entry of the legacy shape says, besides what the vectors hold.
 
-use hookgate_core::config::{Mode, OnError, PluginKind};
+use hookgate_core::config::{Mode, OnError, PluginKind, PythonOptions, Sandbox};
 
 use crate::support::{entry, load, notes, refused, told};
 
@@ -38,6 +38,37 @@ fn keys_that_mean_nothing_here_are_notes() {
         serde_json::from_str(config.plugins[0].framework.as_str()).unwrap();
     let expected = serde_json::json!({"config": null, "max_content_size": 10, "applied_to": {"tools": [{"tool_name": "t"}]}});
     assert_eq!(framework, expected);
+}
+
+#[test]
+fn our_words_for_a_worker_are_read_and_the_defaults_are_ours() {
+    assert_eq!(load(&entry("")).plugins[0].python, PythonOptions::default());
+    let config = load(&entry(
+        "  workers: 2\n  idempotent: yes\n  allow_build: on\n  sandbox: best_effort\n  \
+         python: {settings: {flag: off, name: '{{ 1 + 1 }}'}}\n  permissions: {processes: yes}",
+    ));
+    let spec = &config.plugins[0];
+    assert_eq!(
+        (spec.python.workers, spec.python.sandbox),
+        (2, Sandbox::BestEffort)
+    );
+    assert!(spec.python.idempotent && spec.python.allow_build && spec.permissions.processes);
+    assert_eq!(
+        spec.python.settings.as_str(),
+        r#"{"flag":false,"name":"2"}"#
+    );
+    assert_eq!(notes(&config), Vec::<String>::new());
+    let told = told(&refused(&entry(
+        "  worker: framework\n  workers: 2\n  sandbox: off",
+    )));
+    assert_eq!(
+        told,
+        [
+            "7:3 workers: under `worker: framework` a class has one process, as at home | remove it, or write `worker: hookgate`",
+            "8:12 sandbox: expected strict or best_effort, found a boolean | it cannot be switched off; \
+             `sandbox: best_effort` is as much of it as the kernel gives",
+        ]
+    );
 }
 
 #[test]

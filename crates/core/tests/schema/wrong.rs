@@ -207,11 +207,6 @@ pub const WRONG: &[(&str, &str, bool)] = &[
         true,
     ),
     (
-        "a network grant of a class",
-        "plugins: [{name: p, kind: a.B, hooks: [x], permissions: {network: [{host: a.example, port: 1}]}}]\n",
-        true,
-    ),
-    (
         "no calls at all",
         "plugins: [{name: p, kind: a.B, hooks: [x], limits: {concurrency: 0}}]\n",
         true,
@@ -232,11 +227,6 @@ pub const WRONG: &[(&str, &str, bool)] = &[
         true,
     ),
     (
-        "files of a class",
-        "plugins: [{name: p, kind: a.B, hooks: [x], permissions: {files: []}}]\n",
-        true,
-    ),
-    (
         "a folder without a name for the plugin",
         "plugins: [{name: p, kind: wasm, component: gate.wasm, hooks: [x], permissions: {files: [{host: .}]}}]\n",
         true,
@@ -254,6 +244,131 @@ pub const WRONG: &[(&str, &str, bool)] = &[
     (
         "an option instead of a requirement",
         "plugins: [{name: p, kind: a.B, hooks: [x], requirements: ['--pre']}]\n",
+        true,
+    ),
+    (
+        "a component with a sandbox",
+        "plugins: [{name: p, kind: wasm, component: gate.wasm, hooks: [x], sandbox: strict}]\n",
+        true,
+    ),
+    (
+        "a component with an environment",
+        "plugins: [{name: p, kind: wasm, component: gate.wasm, hooks: [x], python: {environment: virtualenv}}]\n",
+        true,
+    ),
+    (
+        "a component that starts processes",
+        "plugins: [{name: p, kind: wasm, component: gate.wasm, hooks: [x], permissions: {processes: true}}]\n",
+        true,
+    ),
+    (
+        "a component that starts none, in so many words",
+        "plugins: [{name: p, kind: wasm, component: gate.wasm, hooks: [x], permissions: {processes: false}}]\n",
+        true,
+    ),
+    (
+        "a class with a scratch folder",
+        "plugins: [{name: p, kind: a.B, hooks: [x], permissions: {scratch: 1MiB}}]\n",
+        true,
+    ),
+    (
+        "a class with a secret",
+        "plugins: [{name: p, kind: a.B, hooks: [x], permissions: {secrets: [{name: T, env: A}]}}]\n",
+        true,
+    ),
+    (
+        "a class that sees a folder by another path",
+        "plugins: [{name: p, kind: a.B, hooks: [x], permissions: {files: [{host: data, guest: /elsewhere}]}}]\n",
+        false,
+    ),
+    (
+        "processes in words",
+        "plugins: [{name: p, kind: a.B, hooks: [x], permissions: {processes: 'yes'}}]\n",
+        true,
+    ),
+    (
+        "an environment that is a file",
+        "plugins: [{name: p, kind: a.B, hooks: [x], python: {environment: gate.wasm}}]\n",
+        false,
+    ),
+    (
+        "an environment without an interpreter",
+        "plugins: [{name: p, kind: a.B, hooks: [x], python: {environment: data}}]\n",
+        false,
+    ),
+    (
+        "an environment in place of its mapping",
+        "plugins: [{name: p, kind: a.B, hooks: [x], python: virtualenv}]\n",
+        true,
+    ),
+    (
+        "requirements of a mapping",
+        "plugins: [{name: p, kind: a.B, hooks: [x], python: {requirements: [a]}}]\n",
+        true,
+    ),
+    (
+        "settings that are a list",
+        "plugins: [{name: p, kind: a.B, hooks: [x], python: {settings: [a]}}]\n",
+        true,
+    ),
+    (
+        "a setting without a name",
+        "plugins: [{name: p, kind: a.B, hooks: [x], python: {settings: {'': 1}}}]\n",
+        true,
+    ),
+    (
+        "a worker that is none",
+        "plugins: [{name: p, kind: a.B, hooks: [x], worker: cpex}]\n",
+        true,
+    ),
+    (
+        "a worker by number",
+        "plugins: [{name: p, kind: a.B, hooks: [x], worker: 2}]\n",
+        true,
+    ),
+    (
+        "no workers",
+        "plugins: [{name: p, kind: a.B, hooks: [x], workers: 0}]\n",
+        true,
+    ),
+    (
+        "too many workers",
+        "plugins: [{name: p, kind: a.B, hooks: [x], workers: 65}]\n",
+        true,
+    ),
+    (
+        "a sandbox that is none",
+        "plugins: [{name: p, kind: a.B, hooks: [x], sandbox: none}]\n",
+        true,
+    ),
+    (
+        "builds in words",
+        "plugins: [{name: p, kind: a.B, hooks: [x], allow_build: 'true'}]\n",
+        true,
+    ),
+    (
+        "builds into an environment that is there",
+        "plugins: [{name: p, kind: a.B, hooks: [x], allow_build: true, python: {environment: virtualenv}}]\n",
+        true,
+    ),
+    (
+        "several workers of the framework",
+        "plugins: [{name: p, kind: a.B, hooks: [x], worker: framework, workers: 2}]\n",
+        true,
+    ),
+    (
+        "a second try by the framework's worker",
+        "plugins: [{name: p, kind: a.B, hooks: [x], worker: framework, idempotent: true}]\n",
+        true,
+    ),
+    (
+        "settings for the framework's worker",
+        "plugins: [{name: p, kind: a.B, hooks: [x], worker: framework, python: {settings: {a: 1}}}]\n",
+        true,
+    ),
+    (
+        "a key of python beside it",
+        "plugins: [{name: p, kind: a.B, hooks: [x], environment: virtualenv}]\n",
         true,
     ),
     (

@@ -9,8 +9,8 @@ use crate::condition::Condition;
 use crate::config::defaults;
 use crate::config::limits::bytes_text;
 use crate::config::spec::{
-    Access, Instances, Limits, Mode, OnError, Permissions, PluginKind, PluginSpec, SecretGrant,
-    SecretSource,
+    Access, Instances, Limits, Mode, OnError, Permissions, PluginKind, PluginSpec, PythonOptions,
+    SecretGrant, SecretSource,
 };
 
 /// Why a plugin has no entry, for people.
@@ -38,17 +38,21 @@ pub(super) fn entry(spec: &PluginSpec, folder: &Path) -> Result<Map<String, Valu
         framework: _,
         line: _,
         base_dir: _,
-        python: _,
+        python,
     } = spec;
     let mut members = Map::new();
-    let mut write = |key: &str, value: Value| members.insert(key.to_owned(), value);
-    write("name", json!(name));
+    write(&mut members, "name", json!(name));
+    let is_python = matches!(kind, PluginKind::Python { .. });
     match kind {
         PluginKind::Wasm { component } => {
-            write("kind", json!("wasm"));
-            write("component", json!(paths::from(folder, component)?));
+            write(&mut members, "kind", json!("wasm"));
+            write(
+                &mut members,
+                "component",
+                json!(paths::from(folder, component)?),
+            );
             if let Some(digest) = digest {
-                write("digest", json!(digest));
+                write(&mut members, "digest", json!(digest));
             }
         }
         PluginKind::Python {
@@ -58,48 +62,53 @@ pub(super) fn entry(spec: &PluginSpec, folder: &Path) -> Result<Map<String, Valu
             import_paths,
             workdir,
         } => {
-            write("kind", json!(class));
+            write(&mut members, "kind", json!(class));
             if !requirements.is_empty() {
-                write("requirements", json!(requirements));
+                write(&mut members, "requirements", json!(requirements));
             }
             if let Some(file) = requirements_file {
-                write("requirements_file", json!(paths::from(folder, file)?));
+                write(
+                    &mut members,
+                    "requirements_file",
+                    json!(paths::from(folder, file)?),
+                );
             }
             let import_paths: Vec<_> = import_paths
                 .iter()
                 .map(|path| paths::from(folder, path))
                 .collect::<Result<_, _>>()?;
             if import_paths != ["."] {
-                write("import_paths", json!(import_paths));
+                write(&mut members, "import_paths", json!(import_paths));
             }
             let workdir = workdir
                 .as_ref()
                 .map(|path| paths::from(folder, path))
                 .transpose()?;
             if let Some(workdir) = workdir.filter(|workdir| workdir != ".") {
-                write("workdir", json!(workdir));
+                write(&mut members, "workdir", json!(workdir));
             }
+            members.append(&mut python_of(python, folder)?);
         }
         PluginKind::Other { kind } => return Err(format!("nothing here runs kind {kind}")),
     }
     if hooks.is_empty() {
         return Err("it has no hooks, so it is never asked".into());
     }
-    write("hooks", json!(hooks));
+    write(&mut members, "hooks", json!(hooks));
     if *mode != defaults::MODE {
-        write("mode", json!(mode));
+        write(&mut members, "mode", json!(mode));
     }
     if *priority != defaults::PRIORITY {
-        write("priority", json!(priority));
+        write(&mut members, "priority", json!(priority));
     }
     // What a fault does in the background is not a choice to deny.
     if *on_error != defaults::ON_ERROR && (*mode, *on_error) != (Mode::FireAndForget, OnError::Fail)
     {
-        write("on_error", json!(on_error));
+        write(&mut members, "on_error", json!(on_error));
     }
     if !conditions.is_empty() {
         let conditions: Vec<_> = conditions.iter().map(condition).collect::<Result<_, _>>()?;
-        write("conditions", Value::Array(conditions));
+        write(&mut members, "conditions", Value::Array(conditions));
     }
     write_if_any(
         &mut members,
@@ -110,7 +119,7 @@ pub(super) fn entry(spec: &PluginSpec, folder: &Path) -> Result<Map<String, Valu
     write_if_any(
         &mut members,
         "permissions",
-        permissions_of(permissions, folder)?,
+        permissions_of(permissions, is_python, folder)?,
     );
     let texts = [
         ("description", &about.description),
@@ -129,6 +138,10 @@ pub(super) fn entry(spec: &PluginSpec, folder: &Path) -> Result<Map<String, Valu
     Ok(members)
 }
 
+fn write(members: &mut Map<String, Value>, key: &str, value: Value) {
+    members.insert(key.to_owned(), value);
+}
+
 fn write_if_any(members: &mut Map<String, Value>, key: &str, value: Value) {
     if value.as_object().is_some_and(|value| !value.is_empty()) {
         members.insert(key.to_owned(), value);
@@ -144,6 +157,47 @@ fn condition(condition: &Condition) -> Result<Value, Why> {
         .map(|field| (field.to_owned(), json!(condition.listed(field))))
         .filter(|(_, listed)| listed != &json!([]));
     Ok(Value::Object(listed.collect()))
+}
+
+/// How the worker is made and kept, where that is not the default.
+fn python_of(python: &PythonOptions, folder: &Path) -> Result<Map<String, Value>, Why> {
+    let PythonOptions {
+        environment,
+        allow_build,
+        worker,
+        workers,
+        idempotent,
+        sandbox,
+        settings,
+    } = python;
+    let defaults = PythonOptions::default();
+    let mut members = Map::new();
+    let mut of_python = Map::new();
+    if let Some(environment) = environment {
+        let environment = paths::from(folder, environment)?;
+        of_python.insert("environment".into(), json!(environment));
+    }
+    write_if_any(&mut of_python, "settings", settings.to_value());
+    write_if_any(&mut members, "python", Value::Object(of_python));
+    let mut write = |key: &str, value: Value, is_default: bool| {
+        if !is_default {
+            members.insert(key.to_owned(), value);
+        }
+    };
+    write(
+        "allow_build",
+        json!(allow_build),
+        *allow_build == defaults.allow_build,
+    );
+    write("worker", json!(worker), *worker == defaults.worker);
+    write("workers", json!(workers), *workers == defaults.workers);
+    write(
+        "idempotent",
+        json!(idempotent),
+        *idempotent == defaults.idempotent,
+    );
+    write("sandbox", json!(sandbox), *sandbox == defaults.sandbox);
+    Ok(members)
 }
 
 /// How instances serve, where that is not the default.
@@ -177,11 +231,12 @@ fn limits_of(limits: Limits, defaults: Limits) -> Value {
     Value::Object(members)
 }
 
-fn permissions_of(permissions: &Permissions, folder: &Path) -> Result<Value, Why> {
+/// What grants say. Of a Python plugin's files, `guest` is not written: it is the host's own path.
+fn permissions_of(permissions: &Permissions, is_python: bool, folder: &Path) -> Result<Value, Why> {
     let Permissions {
         files,
         network,
-        processes: _,
+        processes,
         scratch_bytes,
         env,
         secrets,
@@ -193,7 +248,9 @@ fn permissions_of(permissions: &Permissions, folder: &Path) -> Result<Value, Why
             let host = paths::from(folder, &grant.host)?;
             let mut members = Map::new();
             members.insert("host".into(), json!(host));
-            members.insert("guest".into(), json!(grant.guest));
+            if !is_python {
+                members.insert("guest".into(), json!(grant.guest));
+            }
             if grant.access != Access::Read {
                 members.insert("access".into(), json!(grant.access));
             }
@@ -207,6 +264,9 @@ fn permissions_of(permissions: &Permissions, folder: &Path) -> Result<Value, Why
             .iter()
             .map(|grant| json!({"host": grant.host.to_string(), "port": grant.port}));
         members.insert("network".into(), grants.collect());
+    }
+    if *processes {
+        members.insert("processes".into(), json!(true));
     }
     if let Some(bytes) = scratch_bytes {
         members.insert("scratch".into(), json!(bytes_text(*bytes)));

@@ -1,6 +1,6 @@
 //! Values in the forms that the framework's model takes for others: `"50"` for 50, `on` for true.
 
-use crate::config::read::{expected, integer};
+use crate::config::read::{TRUE_OR_FALSE, expected, integer};
 use crate::config::report::Findings;
 use crate::config::yaml::{Node, Value};
 
@@ -66,7 +66,7 @@ pub(in crate::config) fn boolean(node: &Node, what: &str, findings: &mut Finding
         _ => None,
     };
     if value.is_none() {
-        expected(findings, node, what, "true or false");
+        expected(findings, node, what, TRUE_OR_FALSE);
     }
     value
 }

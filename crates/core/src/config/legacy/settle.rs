@@ -14,6 +14,9 @@ use crate::config::yaml::{Node, Value};
 /// The keys of an entry whose values are the plugin's own.
 const OWN: [&str; 3] = ["config", "default_config", "default_configs"];
 
+/// A key of an entry with a member that is the plugin's own, too.
+const WITH_OWN: (&str, &str) = ("python", "settings");
+
 /// A template that asks the environment.
 pub(super) struct Template {
     pub at: Place,
@@ -98,8 +101,17 @@ impl File<'_> {
             }
             if let Value::Mapping(pairs) = &mut entry.value {
                 let own = |key: &Node| key.as_str().is_some_and(|key| OWN.contains(&key));
-                for (_, value) in pairs.iter_mut().filter(|(key, _)| own(key)) {
-                    self.prune(value, left_out);
+                for (key, value) in pairs {
+                    if own(key) {
+                        self.prune(value, left_out);
+                    } else if key.as_str() == Some(WITH_OWN.0)
+                        && let Value::Mapping(members) = &mut value.value
+                    {
+                        let members = members.iter_mut();
+                        members
+                            .filter(|(key, _)| key.as_str() == Some(WITH_OWN.1))
+                            .for_each(|(_, value)| self.prune(value, left_out));
+                    }
                 }
             }
         }

@@ -1,6 +1,8 @@
-//! `permissions.files`: folders of this machine.
+//! `permissions.files`: folders of this machine, and files of it for a Python class.
 
-use crate::config::keys::Keys;
+use std::path::{Path, PathBuf};
+
+use crate::config::keys::{Fields, Keys};
 use crate::config::paths::{Paths, Target};
 use crate::config::read::{choice, list, string};
 use crate::config::report::{Findings, shown};
@@ -10,16 +12,23 @@ use crate::config::yaml::Node;
 pub(in crate::config) const ACCESS: [(&str, Access); 2] =
     [("read", Access::Read), ("read_write", Access::ReadWrite)];
 
-/// Reads the list. `scratch`: the plugin has a scratch folder, whose path is taken then.
+/// Reads the list. `is_wasm` is unknown while the entry's kind is: what either kind may write is right then.
+/// `scratch`: the plugin has a scratch folder, whose path is taken then.
 pub(super) fn read(
     node: &Node,
+    is_wasm: Option<bool>,
     scratch: bool,
     paths: Paths,
     findings: &mut Findings,
 ) -> Vec<FileGrant> {
     let mut grants = Vec::new();
     for item in list(node, "permissions.files", "grants", findings).unwrap_or_default() {
-        if let Some(grant) = file_grant(item, scratch, paths, &grants, findings) {
+        let Some(fields) = Keys::FILE_GRANT.read(item, findings) else {
+            continue;
+        };
+        if let Some(grant) = file_grant(item, &fields, is_wasm, paths, findings)
+            && has_a_place(&grant, item, &fields, scratch, &grants, findings)
+        {
             grants.push(grant);
         }
     }
@@ -28,50 +37,97 @@ pub(super) fn read(
 
 fn file_grant(
     node: &Node,
-    scratch: bool,
+    fields: &Fields,
+    is_wasm: Option<bool>,
     paths: Paths,
-    earlier: &[FileGrant],
     findings: &mut Findings,
 ) -> Option<FileGrant> {
-    let fields = Keys::FILE_GRANT.read(node, findings)?;
-    let host = match fields.get("host") {
-        // The sandbox of a component knows folders only.
-        Some(host) => paths.read(host, "permissions.files.host", Target::Folder, findings),
-        None => {
-            let hint = "write {host: ./data, guest: /data, access: read}";
-            findings.error(
-                &node.at,
-                "missing key: permissions.files.host".into(),
-                Some(hint.into()),
-            );
-            None
-        }
+    let mut missing = |key: &str, hint: &str| {
+        let message = format!("missing key: permissions.files.{key}");
+        findings.error(&node.at, message, Some(hint.into()));
     };
+    if fields.get("host").is_none() {
+        missing(
+            "host",
+            match is_wasm {
+                Some(false) => "write {host: ./data, access: read}",
+                _ => "write {host: ./data, guest: /data, access: read}",
+            },
+        );
+    }
+    if fields.get("guest").is_none() && is_wasm == Some(true) {
+        let hint = "write the path the plugin sees, for example guest: /data";
+        missing("guest", hint);
+    }
+    let target = match is_wasm {
+        // The sandbox of a component knows folders only.
+        Some(true) => Target::Folder,
+        _ => Target::Either,
+    };
+    let host = fields
+        .get("host")
+        .and_then(|host| paths.read(host, "permissions.files.host", target, findings));
     let access = match fields.get("access") {
         Some(access) => choice(access, "permissions.files.access", &ACCESS, &[], findings),
         None => Some(Access::Read),
     };
     let guest = match fields.get("guest") {
-        Some(guest) => guest_path(guest, findings),
-        None => {
-            let hint = "write the path the plugin sees, for example guest: /data";
-            findings.error(
-                &node.at,
-                "missing key: permissions.files.guest".into(),
-                Some(hint.into()),
-            );
-            None
-        }
+        Some(guest) => Some(guest_path(guest, findings)?),
+        None => None,
     };
-    let (host, guest, access) = (host?, guest?, access?);
-    if earlier.iter().any(|grant| grant.guest == guest) {
-        let message = format!("permissions.files: granted twice: {}", shown(&guest));
-        let at = fields
-            .get("guest")
-            .or(fields.get("host"))
-            .map_or(&node.used, |guest| &guest.used);
-        findings.error(at, message, Some("keep one of them".into()));
+    let host = host?;
+    let guest = match (is_wasm, guest) {
+        (Some(false), guest) => own_path(fields, &host, guest, findings)?,
+        (_, guest) => guest?,
+    };
+    Some(FileGrant {
+        host,
+        guest,
+        access: access?,
+    })
+}
+
+/// The path by which a Python class opens a place: the place's own, since a process sees no other.
+fn own_path(
+    fields: &Fields,
+    host: &Path,
+    guest: Option<String>,
+    findings: &mut Findings,
+) -> Option<String> {
+    let plain: PathBuf = host.components().collect();
+    if let (Some(guest), Some(node)) = (guest, fields.get("guest"))
+        && Path::new(&guest) != plain
+    {
+        let message = format!(
+            "permissions.files.guest: a Python plugin sees the place by its own path: {}",
+            shown(&guest)
+        );
+        let hint = format!(
+            "remove guest: the plugin opens {}",
+            shown(&plain.display().to_string())
+        );
+        findings.error(&node.at, message, Some(hint));
         return None;
+    }
+    Some(plain.display().to_string())
+}
+
+/// Whether no other grant has its place in the plugin's eyes.
+fn has_a_place(
+    grant: &FileGrant,
+    node: &Node,
+    fields: &Fields,
+    scratch: bool,
+    earlier: &[FileGrant],
+    findings: &mut Findings,
+) -> bool {
+    let guest = &grant.guest;
+    let written = |key| fields.get(key).map(|value| &value.used);
+    if earlier.iter().any(|earlier| earlier.guest == *guest) {
+        let message = format!("permissions.files: granted twice: {}", shown(guest));
+        let at = written("guest").or(written("host")).unwrap_or(&node.used);
+        findings.error(at, message, Some("keep one of them".into()));
+        return false;
     }
     let below_scratch = guest
         .strip_prefix(SCRATCH_GUEST_PATH)
@@ -79,17 +135,13 @@ fn file_grant(
     if scratch && below_scratch {
         let message = format!(
             "permissions.files.guest: taken by permissions.scratch: {}",
-            shown(&guest)
+            shown(guest)
         );
-        let at = fields.get("guest").map_or(&node.used, |guest| &guest.used);
+        let at = written("guest").unwrap_or(&node.used);
         findings.error(at, message, Some("write another path".into()));
-        return None;
+        return false;
     }
-    Some(FileGrant {
-        host,
-        guest,
-        access,
-    })
+    true
 }
 
 /// Where a component sees a folder: absolute, without steps upwards, without a slash at its end.

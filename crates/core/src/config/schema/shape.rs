@@ -4,11 +4,13 @@ use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 use super::super::defaults;
-use super::super::spec::{Access, InstancePolicy, Limits as LimitsSpec, Mode, OnError};
+use super::super::spec::{
+    Access, InstancePolicy, Limits as LimitsSpec, Mode, OnError, Sandbox, WorkerKind,
+};
 use super::no_null;
 use super::values::{
     ByteCount, CommandWord, ComponentDigest, Duration, EnvName, GuestPath, HookName, HostName,
-    HostPath, Kind, Printable, Requirement, SecretName, Size, Version, Word,
+    HostPath, Kind, Printable, Requirement, SecretName, Size, Version, WORD, Word,
 };
 use crate::capability::Capability;
 
@@ -54,7 +56,7 @@ struct Group {
 /// One plugin.
 #[derive(JsonSchema)]
 #[schemars(rename = "Plugin", deny_unknown_fields, transform = no_null)]
-#[schemars(extend("allOf" = [of_kind(), in_background()]))]
+#[schemars(extend("allOf" = [of_kind(), in_background(), of_worker(), of_environment()]))]
 struct Entry {
     /// A name of its own.
     name: Word,
@@ -73,6 +75,23 @@ struct Entry {
     import_paths: Option<Vec<HostPath>>,
     /// Current folder of a Python plugin's worker; this file's by default.
     workdir: Option<HostPath>,
+    /// The environment and the settings of a Python class.
+    python: Option<Python>,
+    /// Whether the requirements of a Python class may run code of theirs while they are installed.
+    #[schemars(extend("default" = defaults::PYTHON_ALLOW_BUILD))]
+    allow_build: Option<bool>,
+    /// Which program runs a Python class.
+    #[schemars(extend("default" = defaults::PYTHON_WORKER))]
+    worker: Option<WorkerKind>,
+    /// Worker processes of a Python class. More than one only if it keeps nothing between calls.
+    #[schemars(range(min = 1, max = defaults::PYTHON_WORKERS_MAX), extend("default" = defaults::PYTHON_WORKERS))]
+    workers: Option<u32>,
+    /// Whether a call that a dying worker left unanswered is asked once more.
+    #[schemars(extend("default" = defaults::PYTHON_IDEMPOTENT))]
+    idempotent: Option<bool>,
+    /// What a sandbox that the kernel cannot give does to a Python class.
+    #[schemars(extend("default" = defaults::PYTHON_SANDBOX))]
+    sandbox: Option<Sandbox>,
     /// When it is asked.
     #[schemars(length(min = 1), extend("uniqueItems" = true))]
     hooks: Vec<HookName>,
@@ -126,6 +145,16 @@ fn of_kind() -> Value {
                 "requirements_file": false,
                 "import_paths": false,
                 "workdir": false,
+                "python": false,
+                "allow_build": false,
+                "worker": false,
+                "workers": false,
+                "idempotent": false,
+                "sandbox": false,
+                "permissions": {"properties": {
+                    "processes": false,
+                    "files": {"items": {"required": ["guest"]}},
+                }},
             },
             "required": ["component"],
         },
@@ -136,13 +165,31 @@ fn of_kind() -> Value {
                 "instances": false,
                 "digest": false,
                 "permissions": {"properties": {
-                    "files": false,
-                    "network": false,
                     "scratch": false,
                     "secrets": false,
                 }},
             },
         },
+    })
+}
+
+/// What the framework's own worker has no place for.
+fn of_worker() -> Value {
+    json!({
+        "if": {"properties": {"worker": {"const": WorkerKind::Framework}}, "required": ["worker"]},
+        "then": {"properties": {
+            "workers": {"maximum": 1},
+            "idempotent": {"const": false},
+            "python": {"properties": {"settings": {"maxProperties": 0}}},
+        }},
+    })
+}
+
+/// Nothing is installed into an environment that is there already.
+fn of_environment() -> Value {
+    json!({
+        "if": {"properties": {"python": {"required": ["environment"]}}, "required": ["python"]},
+        "then": {"properties": {"allow_build": {"const": false}}},
     })
 }
 
@@ -175,6 +222,18 @@ struct Condition {
     user_patterns: Option<Vec<Printable>>,
     /// Content types, one of which the request must have. Parameters and case are ignored.
     content_types: Option<Vec<Printable>>,
+}
+
+/// The environment and the settings of a Python class.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, transform = no_null)]
+struct Python {
+    /// A virtualenv that is there already, used as it is; without one, the requirements are installed into
+    /// one of hookgate's own.
+    environment: Option<HostPath>,
+    /// Settings of the gateway as classes written for it read them, by name, over the defaults.
+    #[schemars(extend("propertyNames" = json!({"pattern": WORD})))]
+    settings: Option<serde_json::Map<String, Value>>,
 }
 
 /// What one call, or one worker, may take.
@@ -218,30 +277,34 @@ fn of_policy() -> Value {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, transform = no_null)]
 struct Permissions {
-    /// Folders it may use.
+    /// Folders it may use; a Python class also files.
     files: Option<Vec<FileGrant>>,
-    /// Hosts and ports it may connect to, over TCP and HTTP. UDP and listening are never granted.
+    /// Hosts and ports it may connect to, over TCP and HTTP. UDP and listening are never granted. A Python
+    /// class is held to the ports alone.
     network: Option<Vec<NetworkGrant>>,
-    /// Size of an empty folder at `/scratch` for each call, removed behind it.
+    /// Whether a Python class may start processes.
+    #[schemars(extend("default" = false))]
+    processes: Option<bool>,
+    /// Size of an empty folder at `/scratch` for each call of a component, removed behind it.
     scratch: Option<Size>,
     /// Names of environment variables it sees.
     #[schemars(extend("uniqueItems" = true))]
     env: Option<Vec<EnvName>>,
-    /// Secrets it may ask for by name.
+    /// Secrets a component may ask for by name.
     secrets: Option<Vec<SecretGrant>>,
     /// Parts of a call it may read or change.
     #[schemars(extend("uniqueItems" = true))]
     data: Option<Vec<Capability>>,
 }
 
-/// One folder.
+/// One folder, or one file.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, transform = no_null)]
 struct FileGrant {
-    /// The folder on this machine.
+    /// The folder on this machine; for a Python class also a file.
     host: HostPath,
-    /// The path the plugin sees.
-    guest: GuestPath,
+    /// The path a component sees. A Python class sees the place by its own path.
+    guest: Option<GuestPath>,
     /// What it may do there.
     #[schemars(extend("default" = Access::Read))]
     access: Option<Access>,

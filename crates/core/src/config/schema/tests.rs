@@ -7,7 +7,8 @@ use super::super::entry::{MODES, ON_ERRORS};
 use super::super::instances::POLICIES;
 use super::super::keys::Keys;
 use super::super::permissions::ACCESS;
-use super::super::spec::{Instances, Limits};
+use super::super::python::{SANDBOXES, WORKERS};
+use super::super::spec::{Instances, Limits, Permissions, PythonOptions};
 use super::json_schema;
 use crate::capability::Capability;
 
@@ -37,6 +38,7 @@ fn every_mapping_has_the_keys_of_its_reader() {
         ("Group", Keys::GROUP),
         ("Plugin", Keys::ENTRY),
         ("Condition", Keys::CONDITION),
+        ("Python", Keys::PYTHON),
         ("Limits", Keys::LIMITS),
         ("Instances", Keys::INSTANCES),
         ("Permissions", Keys::PERMISSIONS),
@@ -75,10 +77,11 @@ fn required_keys_are_those_the_reader_misses() {
         ("Group", json!(["name", "plugins"])),
         ("Plugin", json!(["name", "kind", "hooks"])),
         ("Condition", Value::Null),
+        ("Python", Value::Null),
         ("Limits", Value::Null),
         ("Instances", Value::Null),
         ("Permissions", Value::Null),
-        ("FileGrant", json!(["host", "guest"])),
+        ("FileGrant", json!(["host"])),
         ("NetworkGrant", json!(["host", "port"])),
         ("SecretGrant", json!(["name"])),
     ] {
@@ -103,6 +106,8 @@ fn every_choice_is_one_of_the_reader() {
         ("OnError", ON_ERRORS.map(|(word, _)| word).to_vec()),
         ("Access", ACCESS.map(|(word, _)| word).to_vec()),
         ("InstancePolicy", POLICIES.map(|(word, _)| word).to_vec()),
+        ("WorkerKind", WORKERS.map(|(word, _)| word).to_vec()),
+        ("Sandbox", SANDBOXES.map(|(word, _)| word).to_vec()),
         (
             "Capability",
             Capability::ALL.map(Capability::as_str).to_vec(),
@@ -168,6 +173,20 @@ fn every_default_is_that_of_the_reader() {
         defaults::ON_ERROR.to_string().into(),
     );
     default("/$defs/FileGrant/properties/access".into(), "read".into());
+    default(
+        "/$defs/Permissions/properties/processes".into(),
+        Permissions::default().processes.into(),
+    );
+    let python = PythonOptions::default();
+    for (key, value) in [
+        ("allow_build", python.allow_build.into()),
+        ("worker", python.worker.to_string().into()),
+        ("workers", python.workers.into()),
+        ("idempotent", python.idempotent.into()),
+        ("sandbox", python.sandbox.to_string().into()),
+    ] {
+        default(format!("{plugin}/properties/{key}"), value);
+    }
     let instances = Instances::default();
     let path = "/$defs/Instances/properties";
     default(format!("{path}/policy"), "single_use".into());
@@ -194,6 +213,7 @@ fn only_lists_of_a_condition_may_be_null() {
         "Group",
         "Plugin",
         "Condition",
+        "Python",
         "Limits",
         "Permissions",
         "FileGrant",

@@ -17,6 +17,9 @@ const COUNT: &str = r"^(\+?[0-9]+|([0-9]+\.?|[0-9]*\.[0-9]+)\s*([bB]|[kKmMgGtTpP
 const CLASS: &str =
     r"^[\p{Alphabetic}_][\p{Alphabetic}\p{N}_]*(\.[\p{Alphabetic}_][\p{Alphabetic}\p{N}_]*)+$";
 
+/// Printable characters, at least one.
+pub(super) const WORD: &str = r"^[^\u0000-\u001f\u007f-\u009f]+$";
+
 /// Declares a kind of string: its name, what an editor shows, its pattern, an example.
 macro_rules! text {
     ($($(#[doc = $doc:literal])+ $name:ident = $pattern:expr, [$($example:expr),*];)+) => {$(
@@ -46,7 +49,7 @@ macro_rules! text {
 
 text! {
     /// Printable characters, at least one.
-    Word = r"^[^\u0000-\u001f\u007f-\u009f]+$", ["pii-filter"];
+    Word = WORD, ["pii-filter"];
     /// Printable characters, or nothing.
     Printable = r"^[^\u0000-\u001f\u007f-\u009f]*$", [];
     /// A path, from this file's folder if it is not absolute.
