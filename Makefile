@@ -68,8 +68,8 @@ lint: setup $(CARGO_DENY) ## fmt, clippy, rustdoc, cargo-deny
 	$(CARGO_DENY) --locked check licenses bans sources
 
 bench: setup guests ## measure calls, and a million of them; writes target/bench/*.json
-	@cargo bench --locked --profile dev -p hookgate --bench calls
-	cargo bench --locked --profile dev -p hookgate --bench endurance
+	@cargo bench --locked --profile dev --workspace --bench calls
+	cargo bench --locked --profile dev --workspace --bench endurance
 
 bench-engine: ## measure the engine beside cpex-core's, which must not be quicker; writes target/bench/engine.json
 	@command -v cargo >/dev/null || { echo "error: cargo is missing; hint: install Rust from https://rustup.rs" >&2; exit 1; }
