@@ -129,6 +129,7 @@ struct StartFrame<'a> {
     plugin_dirs: Vec<String>,
     workdir: Option<String>,
     plugin: serde_json::Value,
+    settings: &'a hookgate_core::Json,
     limits: WorkerLimits,
 }
 
@@ -262,6 +263,7 @@ fn start_frame(
         plugin_dirs: folders.iter().map(|path| text(path)).collect(),
         workdir: workdir.map(text),
         plugin: plugin_config(spec, class),
+        settings: &spec.python.settings,
         limits: WorkerLimits {
             requests: STATE_REQUESTS,
             idle_s: STATE_IDLE_SECONDS,

@@ -53,6 +53,10 @@ def start(message):
     config.update(plugin["config"])
     if "lifeline" in config:
         os.set_inheritable(os.open(config["lifeline"], os.O_WRONLY), True)
+    if "meets" in config:
+        # Each end of a pipe waits here until the other is there.
+        with open(*config["meets"]):
+            pass
     number = note_start() if "starts" in config else 1
     if number >= config.get("dies_from", 10**9):
         print("no luck at start", number, file=sys.stderr)
@@ -68,6 +72,9 @@ def start(message):
 
 def do(call):
     args = call["payload"]["args"]
+    if "told" in config:
+        with open(config["told"], "w") as pipe:
+            pipe.write(f"{plugin['name']}\n")
     what = args["do"]
     if what == "allow":
         allow(call)

@@ -2,6 +2,7 @@
 
 from cpex.framework.models import PluginContext
 
+from hookgate_worker.attributes import unwrapped, wrapped
 from hookgate_worker.differences import same
 from hookgate_worker.plain import copy, is_json, is_text
 
@@ -35,7 +36,8 @@ class CallContext:
         request_metadata = request.get("metadata") or {}
         # Plugins change nested values in place, so what was received is kept apart.
         self._state, self._metadata = copy(state), copy(metadata)
-        self._shared, self._request_metadata = copy(shared), copy(request_metadata)
+        # The request's metadata is wrapped in objects of its own, so what was received stays as it is.
+        self._shared, self._request_metadata = copy(shared), request_metadata
         self._lent = kept.merged(self._request_id, state, metadata)
         # Members at their default are left out: validating them would take a third of a small call's time.
         shared_context = {"request_id": self._request_id}
@@ -45,7 +47,7 @@ class CallContext:
         if shared:
             shared_context["state"] = shared
         if request_metadata:
-            shared_context["metadata"] = request_metadata
+            shared_context["metadata"] = wrapped(request_metadata)
         given = {"global_context": shared_context}
         if state:
             given["state"] = state
@@ -106,6 +108,7 @@ def _json_changes(what, before, after):
             raise ContextError(f"a key of the {what} is not a string: {key!r}")
         if key in before and same(before[key], value):
             continue
+        value = unwrapped(value)
         if not is_json(value):
             raise ContextError(f"the {what} '{key}' is not JSON but {type(value).__name__}")
         changed[key] = value

@@ -55,6 +55,7 @@ def of_result(result, hook, payload, lent, sent_again):
             members[member] = whole(value)
             if member == "headers":
                 _check_headers(members[member], name)
+    _add_denial_metadata(members, getattr(result, "denial_metadata", None))
     if delay := getattr(result, "retry_delay_ms", None):
         if type(delay) is not int:
             raise ResultError(f"retry_delay_ms is {type(delay).__name__}, a number of milliseconds is possible")
@@ -66,6 +67,15 @@ def of_result(result, hook, payload, lent, sent_again):
         if found := extensions.edits(returned, lent, sent_again().get("extensions") or {}):
             members["extensions"] = found
     return members
+
+
+def _add_denial_metadata(members, said):
+    """What a plugin says of its denial for those who read records; a place of its own in the result's metadata."""
+    if not said:
+        return
+    if not isinstance(said, dict):
+        raise ResultError(f"denial_metadata is {type(said).__name__}, a dict or None is possible")
+    members["metadata"] = {"denial_metadata": whole(said), **members.get("metadata", {})}
 
 
 def _modified(modified, hook, sent_again):

@@ -4,6 +4,7 @@ import os
 import sys
 from importlib import import_module
 
+from hookgate_worker import gateway
 from hookgate_worker.log_output import describe, sendable, traceback_of
 
 
@@ -56,6 +57,8 @@ async def load(message):
         from cpex.framework.hooks.registry import get_hook_registry  # noqa: F401  missing in other generations
 
         from hookgate_worker.hooks import Hooks
+    with Stage("config", "the settings for the gateway's classes cannot be used"):
+        gateway.install(message.get("settings"))
     plugin_class = _plugin_class(class_path)
     with Stage("config", "the plugin's entry does not fit the framework's PluginConfig"):
         config = framework.PluginConfig.model_validate(given)

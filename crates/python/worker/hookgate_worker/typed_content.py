@@ -6,11 +6,11 @@ what they should have stopped. The gateway's own models are used where its packa
 
 from enum import Enum
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, Literal, Optional, Union
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from hookgate_worker.gateway import GATEWAY, found_elsewhere
 from hookgate_worker.log_output import describe, log
 
 GATEWAY_MODELS = "mcpgateway.common.models"
@@ -23,10 +23,23 @@ class Role(str, Enum):
     USER = "user"
 
 
-class Content(BaseModel):
-    """What all kinds of content accept: field names as well as aliases."""
+class Annotations(BaseModel):
+    """What a client may make of a content."""
 
     model_config = ConfigDict(populate_by_name=True)
+    audience: Optional[list[Role]] = None
+    priority: Optional[float] = Field(default=None, ge=0, le=1)
+    last_modified: Optional[str] = Field(default=None, alias="lastModified")
+
+
+class Content(BaseModel):
+    """What all kinds of content accept: field names as well as aliases, objects as well as dictionaries."""
+
+    model_config = ConfigDict(populate_by_name=True, from_attributes=True, use_enum_values=True)
+
+    def to_dict(self, use_alias=False):
+        """The content as a dictionary."""
+        return self.model_dump(by_alias=use_alias)
 
 
 class TextContent(Content):
@@ -34,7 +47,7 @@ class TextContent(Content):
 
     type: Literal["text"]
     text: str
-    annotations: Optional[Any] = None
+    annotations: Optional[Annotations] = None
     meta: Optional[dict[str, Any]] = Field(default=None, alias="_meta")
 
 
@@ -43,7 +56,9 @@ class ImageContent(Content):
 
     type: Literal["image"]
     data: str
-    mime_type: str
+    mime_type: str = Field(alias="mimeType")
+    annotations: Optional[Annotations] = None
+    meta: Optional[dict[str, Any]] = Field(default=None, alias="_meta")
 
 
 class ResourceContent(Content):
@@ -105,7 +120,7 @@ def typed_member(hook):
 def _models():
     """The gateway's models, or None where it is not installed or its import fails."""
     try:
-        return import_module(GATEWAY_MODELS) if find_spec("mcpgateway") else None
+        return import_module(GATEWAY_MODELS) if found_elsewhere(GATEWAY) else None
     except Exception as error:  # noqa: BLE001  a gateway that does not import must not stop the plugin
         log.warning("%s cannot be imported, using the worker's own models: %s", GATEWAY_MODELS, describe(error))
         return None

@@ -153,7 +153,7 @@ class WorkerProcess:
             "limits": {"requests": 10000, "idle_s": 600, "log_bytes": 65536},
         }
         for key, value in changes.items():
-            message[key] = {**message[key], **value} if isinstance(message[key], dict) else value
+            message[key] = {**message[key], **value} if isinstance(message.get(key), dict) else value
         self.send(message)
         return self.receive()
 
