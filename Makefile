@@ -101,6 +101,7 @@ fmt: ## format everything
 	cargo fmt --manifest-path benches/wasm-peers/guests/Cargo.toml --all
 
 clean: ## remove everything that was built
+	[ ! -d target ] || chmod -R u+w target # environments are read-only
 	rm -rf target
 
 # Says what is missing in one line with the fix; installs what can be installed here.

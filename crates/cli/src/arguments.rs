@@ -56,6 +56,14 @@ impl ConfigArgument {
     }
 }
 
+/// Whether anything may be fetched.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct OfflineArgument {
+    /// Fetch nothing: an environment that is not there is built of what the installer has already.
+    #[arg(long)]
+    pub offline: bool,
+}
+
 /// The shape a configuration is read in.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct ShapeArgument {

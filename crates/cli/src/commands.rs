@@ -4,6 +4,7 @@ mod call;
 mod check;
 mod compile;
 mod demo;
+mod env;
 mod explain;
 mod import;
 mod run;
@@ -33,6 +34,8 @@ pub enum Command {
     Import(import::ImportArguments),
     /// Print the JSON Schema of configurations, for editors.
     Schema,
+    /// Show, build and remove the environments of Python plugins.
+    Env(env::EnvArguments),
     /// Run recorded calls through the demonstration chain and compare every outcome.
     Demo(demo::DemoArguments),
 }
@@ -74,6 +77,7 @@ pub async fn execute(arguments: Arguments, terminal: &Terminal) -> anyhow::Resul
         Command::Run(arguments) => run::run(arguments, format, terminal).await,
         Command::Import(arguments) => import::import(&arguments, format, terminal),
         Command::Schema => schema::schema(),
+        Command::Env(arguments) => env::env(arguments, format, terminal).await,
         Command::Demo(arguments) => demo::demo(arguments, format, terminal).await,
     }
 }

@@ -55,10 +55,19 @@ pub fn wasm_options() -> WasmHostOptions {
     }
 }
 
-/// Loads every plugin of `config`; records go to `sink`.
+/// Environments are where the user's environment says; none if it says nothing.
+pub fn python_options(offline: bool, terminal: &Terminal) -> Option<PythonHostOptions> {
+    let mut options = PythonHostOptions::new(hookgate::default_store()?);
+    options.offline = offline;
+    options.progress = Some(terminal.environments());
+    Some(options)
+}
+
+/// Loads every plugin of `config`; records go to `sink`. Offline, nothing is fetched.
 pub async fn engine(
     config: Config,
     sink: Option<Arc<dyn RecordSink>>,
+    offline: bool,
     terminal: &Terminal,
 ) -> Result<Engine, SetupError> {
     let file = config
@@ -68,9 +77,7 @@ pub async fn engine(
         .unwrap_or_default();
     let mut options = HostOptions::default().wasm(wasm_options());
     // Without a store the library says what to do.
-    if let Some(store) = hookgate::default_store() {
-        let mut python = PythonHostOptions::new(store);
-        python.progress = Some(terminal.environments());
+    if let Some(python) = python_options(offline, terminal) {
         options = options.python(python);
     }
     let mut builder = hookgate::engine_with(config, options).map_err(SetupError::Host)?;

@@ -5,6 +5,7 @@ mod command_line {
     mod check;
     mod compile;
     mod demo;
+    mod env;
     mod explain;
     mod import;
     mod legacy;

@@ -96,7 +96,8 @@ impl PluginInfo {
 /// The environment of a Python plugin.
 #[derive(Debug, Clone, Serialize)]
 pub struct EnvironmentInfo {
-    /// What was found when the plugin was loaded: `Valid` or `Missing`.
+    /// What was found of the one the entry used last, before the plugin was loaded: `Valid`, `Missing`,
+    /// `RequirementsChanged`, `PythonChanged`, `ManifestChanged` or `Unreadable`.
     pub verdict: &'static str,
     /// Where it lies.
     pub path: String,

@@ -78,7 +78,9 @@ mod hosts;
 
 pub use hookgate_core::*;
 pub use hookgate_python::{
-    EnvironmentEvent, Installer, Progress, PythonHost, PythonHostOptions, default_store,
+    Environment, EnvironmentError, EnvironmentEvent, EnvironmentOrigin, EnvironmentStore,
+    EnvironmentUse, EnvironmentVerdict, GcOptions, GcReport, Installer, Prepared, Progress,
+    PythonHost, PythonHostOptions, RemovedEnvironment, StoredEnvironment, default_store,
 };
 pub use hookgate_wasm::{
     CodeCacheOptions, CodeCounts, CodeOrigin, CompiledComponent, WasmHost, WasmHostOptions,

@@ -3,21 +3,19 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use hookgate_core::config::{PluginKind, PluginSpec};
 use hookgate_core::{EnvironmentInfo, Host, LoadError, Plugin};
 use tokio::sync::OnceCell;
 
-use crate::environment::{
-    Build, Environment, EnvironmentError, EnvironmentEvent, EnvironmentStore, EnvironmentVerdict,
-    Installer, Progress,
-};
+use crate::entry::Entry;
+use crate::environment::{EnvironmentOrigin, EnvironmentVerdict, Installer, Progress};
 use crate::interpreter::{Interpreter, InterpreterError};
 use crate::limits::Supervision;
-use crate::plugin::PythonPlugin;
-use crate::requirements::{Requirements, RequirementsError};
+use crate::plugin::{InUse, PythonPlugin};
+use crate::provision::{self, Prepared, Provider, Provision};
 use crate::supervisor::Supervisor;
 use crate::worker::{ClassPlace, Launch, Worker};
 
@@ -32,6 +30,8 @@ pub struct PythonHostOptions {
     pub python: Option<PathBuf>,
     /// Where `python3` and `uv` are looked for, and the PATH of installers; this process's by default.
     pub search_path: OsString,
+    /// Whether nothing is fetched: what is not there, or in the installer's own cache, cannot be had.
+    pub offline: bool,
     /// Told of builds and reuses.
     pub progress: Option<Progress>,
     /// How workers are kept alive.
@@ -60,6 +60,7 @@ impl PythonHostOptions {
             installer: Installer::Auto,
             python: None,
             search_path: std::env::var_os("PATH").unwrap_or_default(),
+            offline: false,
             progress: None,
             supervision: Supervision::default(),
             stub: None,
@@ -100,18 +101,10 @@ impl PythonHost {
     ///
     /// # Errors
     ///
-    /// If the requirements cannot be read or the store cannot be used.
+    /// If the requirements cannot be read, the store cannot be used, or the environment that the entry
+    /// names cannot.
     pub async fn judge(&self, spec: &PluginSpec) -> Result<EnvironmentVerdict, LoadError> {
-        let requirements = requirements(spec)?;
-        let store = self.store()?;
-        let interpreter = self.interpreter().await;
-        Ok(store
-            .judge(
-                &requirements,
-                interpreter.as_ref().ok().copied(),
-                &self.options.search_path,
-            )
-            .await)
+        self.provider().await.judge(&Entry::of(spec)?).await
     }
 
     /// Builds the plugin's environment if it is not there, without starting a worker.
@@ -119,89 +112,86 @@ impl PythonHost {
     /// # Errors
     ///
     /// If it is not there and cannot be built.
-    pub async fn prepare(&self, spec: &PluginSpec) -> Result<Environment, LoadError> {
-        self.environment(spec)
-            .await
-            .map(|(environment, _)| environment)
+    pub async fn prepare(&self, spec: &PluginSpec) -> Result<Prepared, LoadError> {
+        let provision = self.provider().await.provide(&Entry::of(spec)?).await?;
+        Ok(provision.prepared)
     }
 
-    /// The environment, and what was found before it was built.
-    async fn environment(
-        &self,
-        spec: &PluginSpec,
-    ) -> Result<(Environment, &'static str), LoadError> {
-        let requirements = requirements(spec)?;
-        let store = self.store()?;
-        let search_path = &self.options.search_path;
-        let interpreter = self.interpreter().await;
-        let known = interpreter.as_ref().ok().copied();
-        if let EnvironmentVerdict::Valid(environment) =
-            store.judge(&requirements, known, search_path).await
-        {
-            if let Some(progress) = &self.options.progress {
-                progress(EnvironmentEvent::Reused {
-                    plugin: spec.name.clone(),
-                });
-            }
-            return Ok((environment, "Valid"));
+    async fn provider(&self) -> Provider<'_> {
+        Provider {
+            options: &self.options,
+            interpreter: self.interpreter().await,
         }
-        let failed = |error: EnvironmentError| environment_error(&error, &spec.name, &requirements);
-        let interpreter = interpreter.map_err(|error| failed(error.into()))?;
-        let build = Build {
-            plugin: &spec.name,
-            requirements: &requirements,
-            installer: &self.options.installer,
-            search_path,
-            progress: self.options.progress.as_ref(),
-        };
-        let environment = store.build(build, interpreter).await.map_err(failed)?;
-        Ok((environment, "Missing"))
     }
 
     async fn load_plugin(&self, spec: PluginSpec) -> Result<Arc<dyn Plugin>, LoadError> {
-        let class = class_place(&spec)?;
-        let (executable, boot, environment) = match &self.options.stub {
+        let entry = Entry::of(&spec)?;
+        let provider = self.provider().await;
+        let mut class = class_place(&spec)?;
+        let (executable, boot, mut provision) = match &self.options.stub {
             Some(stub) => (stub.executable.clone(), Some(Arc::clone(&stub.boot)), None),
             None => {
-                let (environment, verdict) = self.environment(&spec).await?;
-                (environment.executable(), None, Some((environment, verdict)))
+                let provision = provider.provide(&entry).await?;
+                (
+                    provision.prepared.environment.executable(),
+                    None,
+                    Some(provision),
+                )
             }
         };
+        let resolved = match &provision {
+            Some(Provision { prepared, .. }) => {
+                let search_path = &self.options.search_path;
+                provision::class(&entry, &prepared.environment, search_path).await?
+            }
+            None => entry.class.clone(),
+        };
+        class.name = &resolved;
         let supervision = self.options.supervision.clone();
         let launch =
             Launch::new(&spec, &class, executable, boot, supervision).map_err(|error| {
                 LoadError::new(format!("no scratch folder for the plugin: {error}"))
             })?;
-        let worker = Worker::start(&launch).await.map_err(|error| {
+        let mut started = Worker::start(&launch).await;
+        // It was complete when it was built, but packages may have gone since.
+        if started.is_err()
+            && let Some(provision) = &mut provision
+            && provision.prepared.environment.origin == EnvironmentOrigin::Store
+            && provider.repair(&entry, provision).await?
+        {
+            started = Worker::start(&launch).await;
+        }
+        let worker = started.map_err(|error| {
             let load_error = error.load_error(class.name);
-            match &environment {
-                // It was complete when it was built, but packages may have gone since.
-                Some((found, "Valid")) if error.is_of_framework() => load_error.hint(format!(
-                    "let `requirements` name cpex==0.1.4, or no framework at all; \
-                     if they do, remove {}, and it is built anew",
-                    found.path.display()
-                )),
-                _ => load_error,
+            let environment = provision
+                .as_ref()
+                .map(|provision| &provision.prepared.environment);
+            let hint = environment.filter(|_| error.is_of_framework());
+            match hint.and_then(provision::framework_hint) {
+                Some(hint) => load_error.hint(hint),
+                None => load_error,
             }
         })?;
         let ready = worker.ready();
-        let environment = environment.map(|(environment, verdict)| EnvironmentInfo {
-            verdict,
-            path: environment.path.display().to_string(),
-            python: ready.python.clone(),
-            framework: format!("{} {}", ready.framework.name, ready.framework.version),
-        });
+        let info = provision
+            .as_ref()
+            .map(|Provision { prepared, .. }| EnvironmentInfo {
+                verdict: prepared.verdict.as_str(),
+                path: prepared.environment.path.display().to_string(),
+                python: ready.python.clone(),
+                framework: format!("{} {}", ready.framework.name, ready.framework.version),
+            });
         let hooks = ready.hooks.clone();
         Ok(Arc::new(PythonPlugin {
             supervisor: Supervisor::new(launch, worker),
             hooks,
-            environment,
+            info,
+            environment: provision.map(|provision| InUse {
+                environment: provision.prepared.environment,
+                notes: provision.prepared.notes,
+                lock: Mutex::new(provision.lock),
+            }),
         }))
-    }
-
-    fn store(&self) -> Result<EnvironmentStore, LoadError> {
-        EnvironmentStore::open(&self.options.store)
-            .map_err(|error| LoadError::new(error.to_string()).hint(error.hint()))
     }
 
     async fn interpreter(&self) -> Result<&Interpreter, InterpreterError> {
@@ -238,50 +228,5 @@ fn class_place(spec: &PluginSpec) -> Result<ClassPlace<'_>, LoadError> {
             "not a plugin of kind `python`: {}",
             other.name()
         ))),
-    }
-}
-
-fn requirements(spec: &PluginSpec) -> Result<Requirements, LoadError> {
-    let PluginKind::Python {
-        requirements,
-        requirements_file,
-        ..
-    } = &spec.kind
-    else {
-        return Err(LoadError::new(format!(
-            "not a plugin of kind `python`: {}",
-            spec.kind.name()
-        )));
-    };
-    let file = requirements_file
-        .as_deref()
-        .map(|file| spec.base_dir.join(file));
-    Requirements::read(requirements, file.as_deref(), &spec.base_dir).map_err(|error| {
-        let hint = match &error {
-            RequirementsError::Read { .. } => {
-                "check the path, which starts at the configuration's folder"
-            }
-            RequirementsError::Option(_) => {
-                "put options into a file and name it with `requirements_file: FILE`"
-            }
-        };
-        let message = match &error {
-            RequirementsError::Read { source, .. } => format!("{error}: {source}"),
-            RequirementsError::Option(_) => error.to_string(),
-        };
-        LoadError::new(message).hint(hint)
-    })
-}
-
-fn environment_error(
-    error: &EnvironmentError,
-    plugin: &str,
-    requirements: &Requirements,
-) -> LoadError {
-    let message = format!("the environment of {plugin} cannot be built: {requirements}: {error}");
-    let load_error = LoadError::new(message).hint(error.hint());
-    match error.said() {
-        Some(said) => load_error.detail(said),
-        None => load_error,
     }
 }

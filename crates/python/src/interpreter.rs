@@ -64,6 +64,27 @@ pub enum InterpreterError {
     },
 }
 
+impl InterpreterError {
+    /// The same error once more; the system's own cannot be copied whole.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::NotFound => Self::NotFound,
+            Self::Start { path, source } => Self::Start {
+                path: path.clone(),
+                source: io::Error::new(source.kind(), source.to_string()),
+            },
+            Self::Broken { path, said } => Self::Broken {
+                path: path.clone(),
+                said: said.clone(),
+            },
+            Self::TooOld { path, version } => Self::TooOld {
+                path: path.clone(),
+                version: version.clone(),
+            },
+        }
+    }
+}
+
 #[derive(Deserialize)]
 struct Said {
     executable: PathBuf,
@@ -88,41 +109,13 @@ impl Interpreter {
 
     /// Runs it once, without site code and without a look at the environment.
     pub(crate) async fn probe(path: &Path, search_path: &OsStr) -> Result<Self, InterpreterError> {
-        let mut command = Command::new(path);
-        command
-            .args(["-I", "-S", "-c", PROBE])
-            .env("PATH", search_path);
-        command.stdin(Stdio::null()).kill_on_drop(true);
+        let output = run(path, PROBE, &[], search_path).await?;
         let broken = |said: String| InterpreterError::Broken {
             path: path.to_owned(),
             said,
         };
-        let limit = Duration::from_secs(PROBE_TIMEOUT_SECONDS);
-        let output = match tokio::time::timeout(limit, command.output()).await {
-            Ok(output) => output.map_err(|source| InterpreterError::Start {
-                path: path.to_owned(),
-                source,
-            })?,
-            Err(_) => {
-                return Err(broken(format!(
-                    "no answer within {PROBE_TIMEOUT_SECONDS} s"
-                )));
-            }
-        };
-        if !output.status.success() {
-            return Err(broken(
-                String::from_utf8_lossy(&output.stderr)
-                    .trim_end()
-                    .to_owned(),
-            ));
-        }
-        let said: Said = serde_json::from_slice(&output.stdout).map_err(|_| {
-            broken(
-                String::from_utf8_lossy(&output.stdout)
-                    .trim_end()
-                    .to_owned(),
-            )
-        })?;
+        let said: Said = serde_json::from_slice(&output)
+            .map_err(|_| broken(String::from_utf8_lossy(&output).trim_end().to_owned()))?;
         if said.pair < OLDEST {
             return Err(InterpreterError::TooOld {
                 path: path.to_owned(),
@@ -135,6 +128,43 @@ impl Interpreter {
             platform: format!("{} {}", said.implementation, said.platform),
         })
     }
+}
+
+/// What the interpreter at `path` prints when it runs `script`, without site code and without a look at the
+/// environment: nothing that is installed runs.
+pub(crate) async fn run(
+    path: &Path,
+    script: &str,
+    arguments: &[&OsStr],
+    search_path: &OsStr,
+) -> Result<Vec<u8>, InterpreterError> {
+    let mut command = Command::new(path);
+    command
+        .args(["-I", "-S", "-B", "-c", script])
+        .args(arguments);
+    command.env("PATH", search_path);
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    let broken = |said: String| InterpreterError::Broken {
+        path: path.to_owned(),
+        said,
+    };
+    let limit = Duration::from_secs(PROBE_TIMEOUT_SECONDS);
+    let output = match tokio::time::timeout(limit, command.output()).await {
+        Ok(output) => output.map_err(|source| InterpreterError::Start {
+            path: path.to_owned(),
+            source,
+        })?,
+        Err(_) => {
+            return Err(broken(format!(
+                "no answer within {PROBE_TIMEOUT_SECONDS} s"
+            )));
+        }
+    };
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(broken(said.trim_end().to_owned()));
+    }
+    Ok(output.stdout)
 }
 
 /// The first executable file of that name.

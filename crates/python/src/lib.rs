@@ -8,10 +8,13 @@
 //!
 //! # Loading
 //!
-//! The requirements of an entry are normalised and hashed together with the base interpreter's
-//! version; entries with the same hash share one environment. It is valid only if the mark that is
-//! written last is there and its interpreter runs. Anything else found in its place is removed and
-//! built anew, under a lock that other processes respect. The worker then starts in it: it receives
+//! The requirements of an entry are its own or, where it has none, those of its plugin's folder. They are
+//! normalised and hashed together with the base interpreter's version; entries with the same hash share
+//! one environment. It is valid only if the mark that is written last is there and its interpreter runs.
+//! Anything else found in its place is removed and built anew, under a lock that other processes respect.
+//! Unless the entry allows it, nothing is installed whose installation could run code. An environment that
+//! the entry names, or that the framework's own host left beside the plugin, is used as it is instead.
+//! Once complete, an environment is read-only; one that has lost files all the same is built anew once. The worker then starts in it: it receives
 //! its own sources over the pipe, imports the class, initialises it, and says `ready`. What goes
 //! wrong on this way is a [`hookgate_core::LoadError`] with the words of whoever failed.
 //!
@@ -36,25 +39,31 @@
 //! A process that a plugin starts in a session of its own leaves the group and can outlive the
 //! worker. The worker is confined by nothing but its environment variables and its memory limit:
 //! [`hookgate_core::PluginInfo::sandbox`] says `none`. Local packages named by a requirement are
-//! hashed by content; packages of an index are trusted to stay what their version was.
+//! hashed by content; packages of an index are trusted to stay what their version was, unless a
+//! requirements file gives their hashes. Of what is installed nothing runs outside a worker, except the
+//! interpreter of an environment that the operator names.
 #![forbid(unsafe_code)]
 
 mod answer;
 mod call_frame;
+mod entry;
 mod environment;
 mod host;
 mod interpreter;
 mod limits;
 mod plugin;
+mod provision;
 mod requirements;
 mod supervisor;
 mod worker;
 
 pub use environment::{
-    Environment, EnvironmentError, EnvironmentEvent, EnvironmentStore, EnvironmentVerdict,
-    Installer, Progress, default_store,
+    Environment, EnvironmentError, EnvironmentEvent, EnvironmentOrigin, EnvironmentStore,
+    EnvironmentUse, EnvironmentVerdict, GcOptions, GcReport, Installer, Progress,
+    RemovedEnvironment, StoredEnvironment, default_store,
 };
 pub use host::{PythonHost, PythonHostOptions, StubWorker};
 pub use interpreter::{Interpreter, InterpreterError};
 pub use limits::*;
+pub use provision::Prepared;
 pub use requirements::{FRAMEWORK_REQUIREMENT, Requirements, RequirementsError};

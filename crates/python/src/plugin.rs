@@ -1,18 +1,46 @@
 //! [`PythonPlugin`]: a loaded class, as the engine sees it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
 use hookgate_core::{Answer, EnvironmentInfo, Fault, HookCall, Plugin, PluginInfo};
 
 use crate::answer;
+use crate::environment::{Environment, UseLock};
 use crate::supervisor::Supervisor;
 
 /// A legacy class in a supervised worker.
 pub(crate) struct PythonPlugin {
     pub(crate) supervisor: Arc<Supervisor>,
     pub(crate) hooks: Vec<String>,
-    pub(crate) environment: Option<EnvironmentInfo>,
+    pub(crate) info: Option<EnvironmentInfo>,
+    /// None for a stub.
+    pub(crate) environment: Option<InUse>,
+}
+
+/// The environment that the workers of a plugin run in, for as long as the plugin is loaded.
+pub(crate) struct InUse {
+    pub(crate) environment: Environment,
+    /// What the operator may want to know of it.
+    pub(crate) notes: Vec<String>,
+    /// Nobody removes it while this is held.
+    pub(crate) lock: Mutex<Option<UseLock>>,
+}
+
+impl PythonPlugin {
+    /// A fault of a worker that is not there, with the reason that only a look at the disk shows.
+    fn explained(&self, mut fault: Fault) -> Fault {
+        if let Some(InUse { environment, .. }) = &self.environment
+            && environment.is_gone()
+        {
+            let path = environment.path.display();
+            fault.message = format!(
+                "{}; its environment has been removed: {path}",
+                fault.message
+            );
+        }
+        fault
+    }
 }
 
 impl Plugin for PythonPlugin {
@@ -24,14 +52,20 @@ impl Plugin for PythonPlugin {
             sandbox: "none".to_owned(),
             state: self.supervisor.word(),
             late_answers: self.supervisor.late_answers(),
-            environment: self.environment.clone(),
+            environment: self.info.clone(),
+            notes: self
+                .environment
+                .iter()
+                .flat_map(|used| used.notes.clone())
+                .collect(),
             ..PluginInfo::default()
         }
     }
 
     fn call(&self, call: HookCall) -> BoxFuture<'_, Result<Answer, Fault>> {
         Box::pin(async move {
-            let worker = self.supervisor.worker(call.deadline).await?;
+            let worker = self.supervisor.worker(call.deadline).await;
+            let worker = worker.map_err(|fault| self.explained(fault))?;
             let body = worker.ask(&call).await?;
             let answer = answer::read(&body, &call)?;
             self.supervisor.succeeded();
@@ -40,7 +74,12 @@ impl Plugin for PythonPlugin {
     }
 
     fn shutdown(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.supervisor.shutdown())
+        Box::pin(async {
+            self.supervisor.shutdown().await;
+            if let Some(InUse { lock, .. }) = &self.environment {
+                *lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            }
+        })
     }
 
     fn keeps_deadline(&self) -> bool {

@@ -1,13 +1,20 @@
 //! [`Requirements`]: what an environment has to hold, normalised so that equal sets are equal.
 
+mod blame;
+mod error;
+mod installed;
 mod local;
+mod markers;
 mod options;
+mod versions;
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
+
+pub use error::RequirementsError;
+pub(crate) use installed::unmet;
 
 /// Added where no requirement names a framework. Earlier versions of it cannot serve: either their
 /// own dependencies do not resolve, or they hand plugins something other than the payload types.
@@ -23,38 +30,29 @@ pub struct Requirements {
     lines: Vec<String>,
     /// A requirements file that says more than requirements; the installer reads it itself.
     file: Option<PathBuf>,
+    /// What the entry and its files ask for, each without options; not the framework that is added.
+    given: Vec<String>,
     /// Where relative paths of `lines` start.
     base_dir: PathBuf,
+    /// Whether every package must have one of the hashes that the file gives.
+    hashed: bool,
+    allow_build: bool,
     digest: String,
 }
 
-/// Why requirements cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RequirementsError {
-    /// A file that is named is not readable.
-    #[error("requirements cannot be read: {path}")]
-    Read {
-        /// The file or folder.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// An installer's option among the requirements of an entry.
-    #[error("not a requirement: {0}")]
-    Option(String),
-}
-
 impl Requirements {
-    /// The requirements of an entry: its own list and those of its file, with the framework.
+    /// The requirements of an entry: its own list and those of its file, with the framework. Unless builds
+    /// are allowed, nothing whose installation may run code is accepted.
     ///
     /// # Errors
     ///
-    /// If the file, or a local package, cannot be read, or a listed requirement is an option.
+    /// If the file, or a local package, cannot be read, a listed requirement is an option, or one of them
+    /// builds or lacks a hash and must not.
     pub fn read(
         listed: &[String],
         file: Option<&Path>,
         base_dir: &Path,
+        allow_build: bool,
     ) -> Result<Self, RequirementsError> {
         let mut lines = BTreeSet::new();
         for requirement in listed {
@@ -62,14 +60,20 @@ impl Requirements {
             if line.starts_with('-') {
                 return Err(RequirementsError::Option(line));
             }
+            if !allow_build && !line.is_empty() && local::builds(&line, base_dir) {
+                return Err(RequirementsError::Builds(line));
+            }
             lines.insert(line);
         }
+        lines.remove("");
         let mut hash = Sha256::new();
-        let mut names: BTreeSet<String> = lines.iter().filter_map(|line| name(line)).collect();
+        let mut given = lines.clone();
         let mut kept_file = None;
+        let mut hashed = false;
         if let Some(path) = file {
-            let files = options::read(path)?;
-            names.extend(files.requirements.iter().filter_map(|line| name(line)));
+            let files = options::read(path, allow_build)?;
+            given.extend(files.requirements.iter().cloned());
+            hashed = files.hashed;
             if files.plain {
                 lines.extend(files.requirements);
             } else {
@@ -77,9 +81,12 @@ impl Requirements {
                 files.hash_into(&mut hash);
             }
         }
-        lines.remove("");
-        if !names.iter().any(|name| FRAMEWORKS.contains(&name.as_str())) {
+        let mut names = given.iter().filter_map(|line| name(line));
+        if !names.any(|name| name_of_framework(&name)) {
             lines.insert(FRAMEWORK_REQUIREMENT.to_owned());
+        }
+        if hashed && let Some(line) = lines.first() {
+            return Err(RequirementsError::Unhashed(line.clone()));
         }
         let lines: Vec<String> = lines.into_iter().collect();
         for line in &lines {
@@ -87,11 +94,18 @@ impl Requirements {
             hash.update(b"\n");
             local::hash_into(&mut hash, line, base_dir)?;
         }
+        if allow_build {
+            // Not a line: none begins so.
+            hash.update(b"\0allow_build\n");
+        }
         let digest = hex(&hash.finalize());
         Ok(Self {
             lines,
             file: kept_file,
+            given: given.into_iter().collect(),
             base_dir: base_dir.to_owned(),
+            hashed,
+            allow_build,
             digest,
         })
     }
@@ -102,10 +116,28 @@ impl Requirements {
         &self.lines
     }
 
-    /// SHA-256 over lines, files and local packages, in hexadecimal.
+    /// SHA-256 over lines, files, local packages and whether builds are allowed, in hexadecimal.
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.digest
+    }
+
+    /// Whether installing may run code.
+    #[must_use]
+    pub fn allow_build(&self) -> bool {
+        self.allow_build
+    }
+
+    /// Whether every package must have one of the hashes that the file gives.
+    #[must_use]
+    pub fn hashed(&self) -> bool {
+        self.hashed
+    }
+
+    /// What the entry and its files ask for, without options and without the framework that is added.
+    #[must_use]
+    pub fn given(&self) -> &[String] {
+        &self.given
     }
 
     /// Where an installer runs: relative paths of a file start at the file.
@@ -118,11 +150,32 @@ impl Requirements {
 
     /// What an installer is given.
     pub(crate) fn arguments(&self) -> Vec<String> {
-        let mut arguments = self.lines.clone();
-        if let Some(file) = &self.file {
-            arguments.extend(["-r".to_owned(), file.to_string_lossy().into_owned()]);
-        }
-        arguments
+        let Some(file) = &self.file else {
+            return self.lines.clone();
+        };
+        // It runs in the file's folder, and these paths start elsewhere.
+        let lines = self
+            .lines
+            .iter()
+            .map(|line| match local::is_relative(line) {
+                true => self.base_dir.join(line).to_string_lossy().into_owned(),
+                false => line.clone(),
+            });
+        let file = file.to_string_lossy().into_owned();
+        lines.chain(["-r".to_owned(), file]).collect()
+    }
+
+    /// The requirements that a tool's complaint is about, as far as it names any.
+    pub(crate) fn blamed(&self, said: &str) -> Vec<&str> {
+        let complaint = blame::complaint(said);
+        let all = self.given.iter().chain(&self.lines);
+        let mut blamed: Vec<&str> = all
+            .filter(|line| blame::names(&complaint, line, name(line).as_deref()))
+            .map(String::as_str)
+            .collect();
+        blamed.sort_unstable();
+        blamed.dedup();
+        blamed
     }
 }
 
@@ -135,6 +188,11 @@ impl std::fmt::Display for Requirements {
             None => Ok(()),
         }
     }
+}
+
+/// Whether the distribution brings the framework; its name is canonical.
+pub(crate) fn name_of_framework(name: &str) -> bool {
+    FRAMEWORKS.contains(&name)
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
@@ -219,111 +277,4 @@ fn canonical(name: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(listed: &[&str]) -> Requirements {
-        let listed: Vec<String> = listed.iter().map(|line| (*line).to_owned()).collect();
-        Requirements::read(&listed, None, Path::new("/")).expect("readable requirements")
-    }
-
-    #[test]
-    fn the_framework_is_pinned_where_nobody_names_one() {
-        assert_eq!(read(&[]).lines(), ["cpex==0.1.4"]);
-        assert_eq!(
-            read(&["cpex-pii-filter==0.3.9"]).lines(),
-            ["cpex-pii-filter==0.3.9", "cpex==0.1.4"]
-        );
-        assert_eq!(read(&["CPEX >= 0.1.4"]).lines(), ["cpex>=0.1.4"]);
-        assert_eq!(
-            read(&["mcp_contextforge.gateway==1.0.7"]).lines(),
-            ["mcp-contextforge-gateway==1.0.7"]
-        );
-        assert_eq!(
-            read(&["git+https://example.org/x.git#egg=cpex"]).lines(),
-            ["git+https://example.org/x.git#egg=cpex"]
-        );
-        assert_eq!(
-            read(&["cpex @ https://example.org/cpex.tgz"]).lines(),
-            ["cpex @ https://example.org/cpex.tgz"]
-        );
-    }
-
-    #[test]
-    fn sets_that_say_the_same_are_the_same() {
-        let one = read(&[
-            "Foo_Bar [x] >=1, <2 ; python_version  < '4'  # why",
-            "",
-            "zip",
-            "cpex",
-        ]);
-        let other = read(&[
-            "cpex",
-            "zip",
-            "foo-bar[x]>=1,<2;python_version < '4'",
-            "zip",
-        ]);
-        assert_eq!(
-            one.lines(),
-            ["cpex", "foo-bar[x]>=1,<2; python_version < '4'", "zip"]
-        );
-        assert_eq!(one, other);
-        assert_ne!(one.digest(), read(&["cpex", "zip"]).digest());
-    }
-
-    #[test]
-    fn an_option_is_no_requirement() {
-        let error = Requirements::read(&["--pre".into()], None, Path::new("/")).unwrap_err();
-        assert_eq!(error.to_string(), "not a requirement: --pre");
-    }
-
-    #[test]
-    fn a_plain_file_counts_as_its_lines() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("requirements.txt");
-        std::fs::write(
-            &file,
-            "# what we need\nZip\n\ncpex ==0.1.4 \\\n  # pinned\n",
-        )
-        .expect("a file");
-        let from_file = Requirements::read(&[], Some(&file), folder.path()).expect("readable");
-        assert_eq!(
-            from_file,
-            Requirements::read(&["cpex==0.1.4".into(), "zip".into()], None, folder.path()).unwrap()
-        );
-    }
-
-    #[test]
-    fn a_file_with_options_is_handed_on_and_hashed_with_what_it_names() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("requirements.txt");
-        std::fs::write(&file, "-r more/other.txt\nzip --hash=sha256:00\n").expect("a file");
-        std::fs::create_dir(folder.path().join("more")).expect("a folder");
-        std::fs::write(folder.path().join("more/other.txt"), "cpex\n").expect("a file");
-        let one = Requirements::read(&[], Some(&file), folder.path()).expect("readable");
-        assert_eq!(
-            one.arguments(),
-            ["-r".to_owned(), file.display().to_string()]
-        );
-        std::fs::write(folder.path().join("more/other.txt"), "cpex==0.1.4\n").expect("a file");
-        let other = Requirements::read(&[], Some(&file), folder.path()).expect("readable");
-        assert_ne!(one.digest(), other.digest());
-        std::fs::remove_file(folder.path().join("more/other.txt")).expect("removable");
-        assert!(matches!(
-            Requirements::read(&[], Some(&file), folder.path()),
-            Err(RequirementsError::Read { .. })
-        ));
-    }
-
-    #[test]
-    fn a_local_package_is_hashed_by_content() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let read = || Requirements::read(&["./cpex".into()], None, folder.path());
-        assert!(matches!(read(), Err(RequirementsError::Read { .. })));
-        std::fs::create_dir(folder.path().join("cpex")).expect("a folder");
-        std::fs::write(folder.path().join("cpex/a.py"), "a = 1").expect("a file");
-        let one = read().expect("readable");
-        std::fs::write(folder.path().join("cpex/a.py"), "a = 2").expect("a file");
-        assert_ne!(one.digest(), read().expect("readable").digest());
-    }
-}
+mod tests;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::Status;
-use crate::arguments::{ConfigArgument, Format};
+use crate::arguments::{ConfigArgument, Format, OfflineArgument};
 use crate::question::{Question, QuestionArguments};
 use crate::records::Records;
 use crate::setup;
@@ -29,6 +29,8 @@ pub struct CallArguments {
     /// Append the decision record to this file.
     #[arg(long, value_name = "FILE")]
     records: Option<PathBuf>,
+    #[command(flatten)]
+    offline: OfflineArgument,
 }
 
 /// Asks about one payload and prints the outcome.
@@ -47,7 +49,7 @@ pub async fn call(
     let sink = records
         .clone()
         .map(|records| records as Arc<dyn RecordSink>);
-    let engine = setup::engine(config, sink, terminal).await?;
+    let engine = setup::engine(config, sink, arguments.offline.offline, terminal).await?;
     let Question {
         hook,
         payload,

@@ -9,7 +9,7 @@ use hookgate::config::defaults::{DefaultRow, defaults_table};
 use serde::Serialize;
 
 use super::Status;
-use crate::arguments::{DEFAULT_CONFIG, Format, ShapeArgument};
+use crate::arguments::{DEFAULT_CONFIG, Format, OfflineArgument, ShapeArgument};
 use crate::problems::{self, Entry};
 use crate::setup::{self, SetupError};
 use crate::table::Table;
@@ -34,6 +34,8 @@ pub struct CheckArguments {
     defaults: bool,
     #[command(flatten)]
     shape: ShapeArgument,
+    #[command(flatten)]
+    offline: OfflineArgument,
 }
 
 /// Everything `--format json` prints.
@@ -64,7 +66,8 @@ pub async fn check(
         Ok(config) => config,
         Err(error) => return refuse(&file, None, &error, format, terminal),
     };
-    let engine = match setup::engine(config.clone(), None, terminal).await {
+    let offline = arguments.offline.offline;
+    let engine = match setup::engine(config.clone(), None, offline, terminal).await {
         Ok(engine) => engine,
         Err(error) => return refuse(&file, Some(&config), &error, format, terminal),
     };

@@ -91,7 +91,7 @@ pub async fn demo(
         jobs: JOBS,
         max_payload_bytes: config.max_payload_bytes,
     };
-    let engine = setup::engine(config, Some(records.clone()), terminal).await?;
+    let engine = setup::engine(config, Some(records.clone()), false, terminal).await?;
 
     let runner = Runner {
         engine: &engine,

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 use super::Status;
 use super::call::ErrorBody;
-use crate::arguments::{ConfigArgument, Format};
+use crate::arguments::{ConfigArgument, Format, OfflineArgument};
 use crate::records::{Records, json_line};
 use crate::setup;
 use crate::stream::{self, Answered, Consumer, Settings};
@@ -47,6 +47,8 @@ pub struct RunArguments {
     /// Write what each plugin answered, and how fast, to this file as JSON.
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
+    #[command(flatten)]
+    offline: OfflineArgument,
 }
 
 /// Asks about every line.
@@ -65,7 +67,8 @@ pub async fn run(
         jobs: arguments.jobs.get(),
         max_payload_bytes: config.max_payload_bytes,
     };
-    let engine = setup::engine(config, Some(records.clone()), terminal).await?;
+    let offline = arguments.offline.offline;
+    let engine = setup::engine(config, Some(records.clone()), offline, terminal).await?;
     records.begin(&engine.plugins());
 
     // A bar would stand in the middle of outcomes that go to the same screen.

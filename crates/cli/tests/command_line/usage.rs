@@ -55,6 +55,7 @@ fn help_names_every_command_and_the_exit_codes() {
         "explain",
         "run",
         "demo",
+        "env",
         "import",
         "schema",
         "Exit codes: 0 done (a denial is an answer)",

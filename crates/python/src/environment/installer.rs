@@ -1,7 +1,7 @@
 //! Installers: uv where there is one, else the interpreter's own venv and pip.
 
 use std::collections::VecDeque;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -59,14 +59,14 @@ impl Tool {
         path: &Path,
         interpreter: &Interpreter,
         requirements: &Requirements,
-        search_path: &OsString,
+        options: &InstallOptions<'_>,
     ) -> Result<(), EnvironmentError> {
         let python = path.join("bin/python");
         let (make, mut install) = match self {
             Self::Uv(uv) => {
+                let settings = UvSettings::find();
                 let mut make = Command::new(uv);
-                make.args(["venv", "--no-project", "--no-python-downloads", "--python"]);
-                make.arg(&interpreter.executable).arg(path);
+                make.args(["venv", "--no-project", "--no-python-downloads"]);
                 let mut install = Command::new(uv);
                 // Copies, not links into uv's cache: a plugin that writes to its packages harms itself only.
                 install.args([
@@ -75,8 +75,15 @@ impl Tool {
                     "--compile-bytecode",
                     "--link-mode",
                     "copy",
-                    "--python",
                 ]);
+                for command in [&mut make, &mut install] {
+                    settings.apply(command);
+                    if options.offline {
+                        command.arg("--offline");
+                    }
+                    command.arg("--python");
+                }
+                make.arg(&interpreter.executable).arg(path);
                 install.arg(&python);
                 (make, install)
             }
@@ -85,25 +92,82 @@ impl Tool {
                 let mut make = Command::new(&interpreter.executable);
                 make.args(["-I", "-m", "venv"]).arg(path);
                 let mut install = Command::new(&python);
-                install.args([
-                    "-I",
-                    "-m",
-                    "pip",
-                    "install",
-                    "--compile",
-                    "--disable-pip-version-check",
-                    "--no-input",
-                ]);
+                install.args(["-I", "-m", "pip", "install", "--compile"]);
+                install.args(["--disable-pip-version-check", "--no-input"]);
+                for elsewhere in PIP_ELSEWHERE {
+                    install.env_remove(elsewhere);
+                }
+                if options.offline {
+                    install.arg("--no-index");
+                }
                 (make, install)
             }
         };
+        if !requirements.allow_build() {
+            install.args(["--only-binary", ":all:"]);
+        }
+        if requirements.hashed() {
+            install.arg("--require-hashes");
+        }
         install.args(requirements.arguments());
         let name = match self {
             Self::Uv(_) => ("uv venv", "uv pip install"),
             Self::Pip => ("python3 -m venv", "pip install"),
         };
-        run(name.0, make, requirements.folder(), search_path).await?;
-        run(name.1, install, requirements.folder(), search_path).await
+        run(name.0, make, requirements.folder(), options.search_path).await?;
+        run(name.1, install, requirements.folder(), options.search_path).await
+    }
+}
+
+/// How installers run.
+pub(super) struct InstallOptions<'a> {
+    pub(super) search_path: &'a OsStr,
+    /// Whether nothing is fetched.
+    pub(super) offline: bool,
+}
+
+/// Settings of pip that would put packages somewhere else.
+const PIP_ELSEWHERE: [&str; 5] = [
+    "PIP_TARGET",
+    "PIP_PREFIX",
+    "PIP_ROOT",
+    "PIP_USER",
+    "PIP_DRY_RUN",
+];
+
+/// Which settings uv reads: those of the user or the machine. It would also look in the folder it runs in
+/// and those above it, where a plugin's files are, and those could allow builds.
+enum UvSettings {
+    File(PathBuf),
+    None,
+    /// The operator has named a file, or wants none.
+    Named,
+}
+
+impl UvSettings {
+    fn find() -> Self {
+        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        if variable("UV_CONFIG_FILE").is_some() || variable("UV_NO_CONFIG").is_some() {
+            return Self::Named;
+        }
+        let user = variable("XDG_CONFIG_HOME")
+            .map(PathBuf::from)
+            .or_else(|| variable("HOME").map(|home| Path::new(&home).join(".config")));
+        let user = user.map(|folder| folder.join("uv/uv.toml"));
+        let machine = Some(PathBuf::from("/etc/uv/uv.toml"));
+        let found = [user, machine]
+            .into_iter()
+            .flatten()
+            .find(|file| file.is_file());
+        found.map_or(Self::None, Self::File)
+    }
+
+    fn apply(&self, command: &mut Command) {
+        match self {
+            Self::File(file) => command.arg("--config-file").arg(file),
+            Self::None => command.arg("--no-config"),
+            Self::Named => command,
+        };
     }
 }
 

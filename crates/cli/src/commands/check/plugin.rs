@@ -265,10 +265,10 @@ fn environment_lines(environment: &EnvironmentInfo) -> [String; 4] {
         python,
         framework,
     } = environment;
-    let built = if *verdict == "Missing" {
-        " before this run, which built it"
-    } else {
-        ""
+    let built = match *verdict {
+        "Valid" => "",
+        "Missing" => " before this run, which built it",
+        _ => " before this run; it is right now",
     };
     [
         format!("  environment: {verdict}{built}"),
@@ -335,6 +335,10 @@ mod tests {
             (
                 "Missing",
                 "  environment: Missing before this run, which built it",
+            ),
+            (
+                "RequirementsChanged",
+                "  environment: RequirementsChanged before this run; it is right now",
             ),
         ];
         for (verdict, first) in cases {

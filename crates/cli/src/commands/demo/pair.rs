@@ -44,7 +44,7 @@ pub async fn ask(config: Config, terminal: &Terminal) -> anyhow::Result<Pair> {
         let (host, code) = (spec.kind.name().to_owned(), code(&spec.kind));
         let mut alone = config.clone();
         alone.plugins = vec![spec.clone()];
-        let engine = setup::engine(alone, None, terminal).await?;
+        let engine = setup::engine(alone, None, false, terminal).await?;
         let outcome = engine.invoke(HOOK, PAYLOAD, &Request::default()).await;
         engine.shutdown().await;
         answers.push(PairAnswer {
