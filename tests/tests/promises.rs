@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hookgate::config::{Config, OnError, PluginKind, PluginSpec};
+use hookgate::config::{Access, Config, FileGrant, OnError, PluginKind, PluginSpec};
 use hookgate::{Decision, Engine, FaultKind, Installer, PythonHost, PythonHostOptions, Request};
 use hookgate_vectors::guests::root;
 use serde_json::json;
@@ -25,6 +25,12 @@ fn hostile(workdir: &Path) -> PluginSpec {
     let mut spec = PluginSpec::new("marker", kind);
     spec.hooks = vec!["tool_pre_invoke".into(), CMF_HOOK.into()];
     spec.on_error = OnError::Fail;
+    // Its marker is the proof that the body ran.
+    spec.permissions.files = vec![FileGrant {
+        host: workdir.to_owned(),
+        guest: workdir.display().to_string(),
+        access: Access::ReadWrite,
+    }];
     spec
 }
 

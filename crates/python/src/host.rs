@@ -16,6 +16,7 @@ use crate::interpreter::{Interpreter, InterpreterError};
 use crate::limits::Supervision;
 use crate::plugin::{InUse, PythonPlugin};
 use crate::provision::{self, Prepared, Provider, Provision};
+use crate::sandbox::Confinement;
 use crate::supervisor::Supervisor;
 use crate::worker::{ClassPlace, Launch, Worker};
 
@@ -148,19 +149,33 @@ impl PythonHost {
         };
         class.name = &resolved;
         let supervision = self.options.supervision.clone();
-        let launch =
-            Launch::new(&spec, &class, executable, boot, supervision).map_err(|error| {
-                LoadError::new(format!("no scratch folder for the plugin: {error}"))
-            })?;
-        let mut started = Worker::start(&launch).await;
+        // Made anew after a repair: the rules name folders by what they were when they were made.
+        let launch = async || -> Result<Launch, LoadError> {
+            let confinement = Confinement::plan(&spec, &executable).await?;
+            let (supervision, boot) = (supervision.clone(), boot.clone());
+            Launch::new(
+                &spec,
+                &class,
+                executable.clone(),
+                boot,
+                supervision,
+                confinement,
+            )
+            .map_err(|error| LoadError::new(format!("no scratch folder for the plugin: {error}")))
+        };
+        let mut launched = launch().await?;
+        let mut started = Worker::start(&launched).await;
         // It was complete when it was built, but packages may have gone since.
         if started.is_err()
             && let Some(provision) = &mut provision
             && provision.prepared.environment.origin == EnvironmentOrigin::Store
             && provider.repair(&entry, provision).await?
         {
-            started = Worker::start(&launch).await;
+            launched = launch().await?;
+            started = Worker::start(&launched).await;
         }
+        let launch = launched;
+        let (sandbox, notes) = launch.sandbox();
         let worker = started.map_err(|error| {
             let load_error = error.load_error(class.name);
             let environment = provision
@@ -191,6 +206,8 @@ impl PythonHost {
                 notes: provision.prepared.notes,
                 lock: Mutex::new(provision.lock),
             }),
+            sandbox,
+            notes,
         }))
     }
 

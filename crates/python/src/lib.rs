@@ -33,16 +33,19 @@
 //! - A worker's process group ends with its handle: on death, hang, shutdown and drop alike.
 //! - The plugin's environment variables are the ones the operator named, and five of the host's.
 //! - What a plugin prints goes to the log, bounded, and is read even when it is dropped.
+//! - A worker confines itself before the interpreter runs: Landlock, seccomp, limits, no capability. What
+//!   the kernel cannot give is an error at load, or said in [`hookgate_core::PluginInfo::sandbox`].
+//! - A worker past its memory limit, counted over its whole tree of processes, is ended.
 //!
 //! # What can go wrong
 //!
-//! A process that a plugin starts in a session of its own leaves the group and can outlive the
-//! worker. The worker is confined by nothing but its environment variables and its memory limit:
-//! [`hookgate_core::PluginInfo::sandbox`] says `none`. Local packages named by a requirement are
-//! hashed by content; packages of an index are trusted to stay what their version was, unless a
-//! requirements file gives their hashes. Of what is installed nothing runs outside a worker, except the
-//! interpreter of an environment that the operator names.
-#![forbid(unsafe_code)]
+//! A plugin that may start processes can start one in a session of its own, which leaves the group; it is
+//! ended when it was seen in the worker's tree before the worker died. Names and sizes of files can be
+//! asked for whatever was granted, and a network grant bounds TCP ports, not hosts. Local packages named
+//! by a requirement are hashed by content; packages of an index are trusted to stay what their version was,
+//! unless a requirements file gives their hashes. Of what is installed nothing runs outside a worker,
+//! except the interpreter of an environment that the operator names.
+#![deny(unsafe_code)]
 
 mod answer;
 mod call_frame;
@@ -54,6 +57,7 @@ mod limits;
 mod plugin;
 mod provision;
 mod requirements;
+mod sandbox;
 mod supervisor;
 mod worker;
 

@@ -24,6 +24,23 @@ pub const INSTALL_TIMEOUT_SECONDS: u64 = 900;
 /// What an interpreter may take to say its version, in seconds.
 pub const PROBE_TIMEOUT_SECONDS: u64 = 30;
 
+/// Open files of a worker. A plugin that serves many calls holds some hundred connections.
+pub const OPEN_FILES: u64 = 1024;
+/// Largest file a worker writes, in bytes: larger than the models plugins keep, smaller than a disk.
+pub const FILE_BYTES: u64 = 1024 * 1024 * 1024;
+/// Address space of a worker as a multiple of its memory limit. Allocators and runtimes reserve much more
+/// than they use; this only stops what maps without end.
+pub const ADDRESS_SPACE_MULTIPLE: u64 = 16;
+/// What a worker may have past its memory limit before it is ended, in bytes: what it fills between two
+/// looks at it.
+pub const MEMORY_SLACK_BYTES: u64 = 64 * 1024 * 1024;
+/// How fast memory is filled at most, in bytes a second: what page faults of one core allow.
+pub const MEMORY_FILL_BYTES_PER_SECOND: u64 = 4 * 1024 * 1024 * 1024;
+/// Longest time between two looks at a worker's memory, in milliseconds.
+pub const MEMORY_SAMPLE_MAX_MS: u64 = 250;
+/// Shortest time between two looks, in milliseconds: a look costs some ten microseconds.
+pub const MEMORY_SAMPLE_MIN_MS: u64 = 10;
+
 /// Largest read from a worker's pipe, in bytes. Larger buffers cross the allocator's threshold for
 /// fresh pages and cost two page faults a call.
 pub const READ_BYTES: usize = 64 * 1024;

@@ -13,6 +13,9 @@ use crate::supervisor::Supervisor;
 pub(crate) struct PythonPlugin {
     pub(crate) supervisor: Arc<Supervisor>,
     pub(crate) hooks: Vec<String>,
+    /// What confines its workers, and what nothing does.
+    pub(crate) sandbox: String,
+    pub(crate) notes: Vec<String>,
     pub(crate) info: Option<EnvironmentInfo>,
     /// None for a stub.
     pub(crate) environment: Option<InUse>,
@@ -49,15 +52,14 @@ impl Plugin for PythonPlugin {
             kind: "python",
             hooks: self.hooks.clone(),
             digest: None,
-            sandbox: "none".to_owned(),
+            sandbox: self.sandbox.clone(),
             state: self.supervisor.word(),
             late_answers: self.supervisor.late_answers(),
             environment: self.info.clone(),
-            notes: self
-                .environment
-                .iter()
-                .flat_map(|used| used.notes.clone())
-                .collect(),
+            notes: {
+                let of_environment = self.environment.iter().flat_map(|used| &used.notes);
+                of_environment.chain(&self.notes).cloned().collect()
+            },
             ..PluginInfo::default()
         }
     }

@@ -13,6 +13,7 @@ mod launch;
 mod log;
 mod memory;
 mod monitor;
+mod processes;
 mod sources;
 
 use std::sync::Arc;
@@ -92,6 +93,7 @@ impl Worker {
         let (outgoing, queue) = mpsc::unbounded_channel();
         let (started, first) = oneshot::channel();
         let calls = Arc::new(Calls::new(launch, group, outgoing));
+        memory::watch(launch, &calls);
         let log = tokio::spawn(log::follow(
             child.stderr.take(),
             Arc::clone(&launch.plugin),

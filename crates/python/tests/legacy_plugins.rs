@@ -88,8 +88,8 @@ async fn a_class_allows_denies_and_edits() {
     let info = &engine.plugins()[0].info;
     let environment = info.environment.as_ref().expect("an environment");
     assert_eq!(
-        (info.kind, info.state, info.sandbox.as_str()),
-        ("python", "ready", "none")
+        (info.kind, info.state, &info.sandbox[..8]),
+        ("python", "ready", "strict (")
     );
     assert_eq!(environment.framework, "cpex 0.1.4");
     assert_eq!(info.hooks, ["tool_pre_invoke"]);

@@ -9,6 +9,7 @@ use std::time::Duration;
 use hookgate_core::{Fault, FaultKind, Json, LoadError};
 
 use super::Failed;
+use super::memory::OVER_MEMORY;
 use crate::limits::DETAIL_BYTES;
 
 /// How a worker ended.
@@ -35,7 +36,11 @@ impl Death {
     /// The fault of a call that was under way.
     pub(crate) fn fault(&self) -> Fault {
         let details = serde_json::json!({ "exit": self.status, "log": tail(&self.log) });
-        Fault::new(FaultKind::WorkerDied, self.to_string()).with_details(Json::from_value(&details))
+        let kind = match &self.killed_for {
+            Some(cause) if cause.starts_with(OVER_MEMORY) => FaultKind::OutOfMemory,
+            _ => FaultKind::WorkerDied,
+        };
+        Fault::new(kind, self.to_string()).with_details(Json::from_value(&details))
     }
 }
 

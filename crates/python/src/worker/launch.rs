@@ -16,6 +16,7 @@ use tokio::process::{Child, Command};
 
 use super::{StartError, sources};
 use crate::limits::Supervision;
+use crate::sandbox::Confinement;
 
 /// The protocol this library and its worker speak.
 const PROTOCOL: u32 = 2;
@@ -35,6 +36,11 @@ pub(crate) struct Launch {
     variables: Vec<(String, OsString)>,
     /// Home and temporary folder of the plugin, removed with it.
     scratch: TempDir,
+    confinement: Confinement,
+    /// The folders it reads: the class is imported from them, or it works there.
+    folders: Vec<PathBuf>,
+    /// A folder it would read by default, were there not too much in it.
+    hidden: Option<PathBuf>,
 }
 
 impl Launch {
@@ -45,6 +51,7 @@ impl Launch {
         executable: PathBuf,
         boot: Option<Arc<str>>,
         supervision: Supervision,
+        confinement: Confinement,
     ) -> std::io::Result<Self> {
         let scratch = tempfile::Builder::new().prefix("hookgate-").tempdir()?;
         let base = std::path::absolute(&spec.base_dir).unwrap_or_else(|_| spec.base_dir.clone());
@@ -60,9 +67,31 @@ impl Launch {
         if folders.is_empty() {
             folders.extend(base.is_absolute().then(|| base.clone()));
         }
+        let start = start_frame(
+            spec,
+            class.name,
+            &folders,
+            workdir.as_deref(),
+            confinement.is_on(),
+        );
+        let mut hidden = None;
+        folders.extend(workdir.clone());
+        if (class.import_paths.is_empty() || class.workdir.is_none())
+            && base.is_absolute()
+            && !Confinement::shows_by_default(&base)
+        {
+            let named: Vec<_> = class
+                .import_paths
+                .iter()
+                .map(PathBuf::as_path)
+                .chain(class.workdir)
+                .collect();
+            folders.retain(|folder| named.iter().any(|path| base.join(path) == *folder));
+            hidden = (!folders.contains(&base)).then_some(base);
+        }
         Ok(Self {
             plugin: spec.name.as_str().into(),
-            start: start_frame(spec, class.name, &folders, workdir.as_deref()),
+            start,
             memory_bytes: spec.limits.memory_bytes,
             supervision,
             late: Arc::default(),
@@ -71,6 +100,9 @@ impl Launch {
             workdir: workdir.unwrap_or_else(|| scratch.path().to_owned()),
             variables: variables(&spec.permissions.env),
             scratch,
+            confinement,
+            folders,
+            hidden,
         })
     }
 
@@ -80,6 +112,23 @@ impl Launch {
 
     pub(crate) fn late(&self) -> &Arc<AtomicU64> {
         &self.late
+    }
+
+    /// What confines the plugin, and a line for each thing that does not.
+    pub(crate) fn sandbox(&self) -> (String, Vec<String>) {
+        let mut notes = self.confinement.notes().to_vec();
+        if let (Some(hidden), true) = (&self.hidden, self.confinement.is_on()) {
+            notes.push(format!(
+                "not readable: the configuration's folder {}, since the home is in it; name what is needed with `import_paths` or `workdir`",
+                hidden.display()
+            ));
+        }
+        (self.confinement.describe(), notes)
+    }
+
+    /// Whether a worker may have children.
+    pub(super) fn lets_start_processes(&self) -> bool {
+        self.confinement.lets_start_processes()
     }
 
     /// Starts the process: no site code, no bytecode written, an environment of what was granted.
@@ -99,10 +148,15 @@ impl Launch {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         command.process_group(0).kill_on_drop(true);
-        command.spawn().map_err(|source| StartError::Spawn {
-            executable: self.executable.clone(),
-            source,
-        })
+        let confined = self
+            .confinement
+            .confine(&mut command, &self.folders, self.scratch.path());
+        confined
+            .and_then(|()| command.spawn())
+            .map_err(|source| StartError::Spawn {
+                executable: self.executable.clone(),
+                source,
+            })
     }
 }
 
@@ -131,6 +185,8 @@ struct StartFrame<'a> {
     plugin: serde_json::Value,
     settings: &'a hookgate_core::Json,
     limits: WorkerLimits,
+    /// Whether a refused access may be of the sandbox, so that its fault names the grant.
+    confined: bool,
 }
 
 /// The framework's own model of an entry.
@@ -254,6 +310,7 @@ fn start_frame(
     class: &str,
     folders: &[PathBuf],
     workdir: Option<&Path>,
+    confined: bool,
 ) -> String {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let frame = StartFrame {
@@ -269,6 +326,7 @@ fn start_frame(
             idle_s: STATE_IDLE_SECONDS,
             log_bytes: LOG_BYTES_PER_CALL,
         },
+        confined,
     };
     // INVARIANT: every member is text, a number or checked JSON, which always serialises.
     serde_json::to_string(&frame).unwrap_or_default()

@@ -35,6 +35,7 @@ modules! {
     "hookgate_worker.gateway_settings": "gateway_settings",
     "hookgate_worker.gateway_urls": "gateway_urls",
     "hookgate_worker.gateway_values": "gateway_values",
+    "hookgate_worker.grants": "grants",
     "hookgate_worker.hooks": "hooks",
     "hookgate_worker.kept_state": "kept_state",
     "hookgate_worker.log_output": "log_output",

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use hookgate_core::config::{Config, PluginKind, PluginSpec};
+use hookgate_core::config::{Access, Config, FileGrant, PluginKind, PluginSpec};
 use hookgate_core::{Engine, FaultReport, LoadReport, Outcome, RecordSink, Request};
 use hookgate_python::{PythonHost, PythonHostOptions, StubWorker};
 use serde_json::{Value, json};
@@ -61,6 +61,13 @@ impl Setup {
         spec.hooks = vec!["tool_pre_invoke".into()];
         spec.base_dir = folder.path().to_owned();
         spec.limits.timeout = LONG;
+        // The stub notes in its folder what it does, and starts processes that outlive it.
+        spec.permissions.processes = true;
+        spec.permissions.files = vec![FileGrant {
+            host: folder.path().to_owned(),
+            guest: folder.path().display().to_string(),
+            access: Access::ReadWrite,
+        }];
         Self {
             config,
             options,

@@ -7,8 +7,9 @@ from pydantic import ValidationError
 from hookgate_worker import frames, results
 from hookgate_worker.context import NO_CHANGES, CallContext
 from hookgate_worker.extensions import lend
+from hookgate_worker.grants import explained
 from hookgate_worker.hooks import UnsupportedHook
-from hookgate_worker.log_output import describe, traceback_of
+from hookgate_worker.log_output import traceback_of
 
 # How long cancelled calls get to finish before the plugin is shut down; the host has its own grace.
 LEAVE_S = 1.0
@@ -142,7 +143,7 @@ def fault(call_id, kind, error, message=None):
             "type": "fault",
             "id": call_id,
             "kind": kind,
-            "message": describe(error) if message is None else message,
+            "message": explained(error) if message is None else message,
             "traceback": traceback_of(error),
         }
     )

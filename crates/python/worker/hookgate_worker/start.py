@@ -4,8 +4,9 @@ import os
 import sys
 from importlib import import_module
 
-from hookgate_worker import gateway
-from hookgate_worker.log_output import describe, sendable, traceback_of
+from hookgate_worker import gateway, grants
+from hookgate_worker.grants import explained
+from hookgate_worker.log_output import sendable, traceback_of
 
 
 class StartFailed(Exception):
@@ -30,7 +31,7 @@ class Stage:
     def __exit__(self, kind, error, traceback):
         if error is None or isinstance(error, (StartFailed, GeneratorExit)):
             return
-        raise StartFailed(self._stage, f"{self._asked}: {describe(error)}", error) from error
+        raise StartFailed(self._stage, f"{self._asked}: {explained(error)}", error) from error
 
 
 class LoadedPlugin:
@@ -46,6 +47,7 @@ class LoadedPlugin:
 async def load(message):
     """Loads, makes and initializes the plugin. Runs on the loop, so that the plugin may start tasks in it."""
     class_path, given = message["class"], message["plugin"]
+    grants.confined = message.get("confined", False)
     with Stage("config", f"cannot work in directory '{message.get('workdir')}'"):
         if message.get("workdir"):
             # Before the framework is imported: it remembers the directory.
