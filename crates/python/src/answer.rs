@@ -8,14 +8,16 @@ use std::fmt::Display;
 use hookgate_core::{Answer, Draft, Fault, FaultKind, HookCall, Json, Pointer, Violation};
 use serde_json::value::RawValue;
 
+use crate::credentials;
+use crate::tokens::Tokens;
 use crate::worker::{Body, tail};
 use wire::{AnswerFrame, Changes, Edit, FaultFrame, Saying, ViolationFrame};
 
-/// What the worker sent for one call.
-pub(crate) fn read(body: &Body, call: &HookCall) -> Result<Answer, Fault> {
+/// What the worker sent for one call; `tokens` must not be shown.
+pub(crate) fn read(body: &Body, call: &HookCall, tokens: &Tokens) -> Result<Answer, Fault> {
     match body {
-        Body::Answer(frame) => answer(&parse(frame)?, call),
-        Body::Fault(frame) => Err(fault(&parse(frame)?)),
+        Body::Answer(frame) => answer(&parse(frame)?, call, tokens),
+        Body::Fault(frame) => Err(fault(&parse(frame)?, tokens)),
         Body::Cancelled => Err(plugin_error(
             "the hook ended as cancelled, and nobody had cancelled it",
         )),
@@ -28,10 +30,15 @@ fn parse<'a, T: serde::Deserialize<'a>>(frame: &'a [u8]) -> Result<T, Fault> {
         .map_err(|error| protocol(format!("the worker's answer cannot be read: {error}")))
 }
 
-fn answer(frame: &AnswerFrame<'_>, call: &HookCall) -> Result<Answer, Fault> {
+fn answer(frame: &AnswerFrame<'_>, call: &HookCall, tokens: &Tokens) -> Result<Answer, Fault> {
+    if let Some(result) = frame.result
+        && let Some(minted) = credentials::minted(&call.hook, result.get())
+    {
+        tokens.remember(&minted);
+    }
     let mut draft = call.draft();
     let violation = frame.violation.as_ref().map(violation).transpose()?;
-    extensions::merge(&frame.extensions, call, &mut draft);
+    extensions::merge(&frame.extensions, call, &mut draft, tokens);
     let changed = change(frame, &mut draft);
     match frame.verdict {
         // A denial stands, whatever became of what the plugin wanted besides.
@@ -158,7 +165,7 @@ fn violation(frame: &ViolationFrame<'_>) -> Result<Violation, Fault> {
     Ok(violation)
 }
 
-fn fault(frame: &FaultFrame) -> Fault {
+fn fault(frame: &FaultFrame, tokens: &Tokens) -> Fault {
     let kind = match frame.kind.as_str() {
         "unsupported" => FaultKind::Unsupported,
         "exit" => FaultKind::Exit,
@@ -167,10 +174,12 @@ fn fault(frame: &FaultFrame) -> Fault {
         "plugin_error" => FaultKind::PluginError,
         _ => FaultKind::Protocol,
     };
-    let fault = Fault::new(kind, &frame.message);
+    let fault = Fault::new(kind, tokens.hide(&frame.message));
     match &frame.traceback {
         Some(traceback) if !traceback.is_empty() => {
-            let details = serde_json::json!({ "traceback": tail(traceback.trim_end()) });
+            // Hidden before it is cut: half a token is not found.
+            let traceback = tokens.hide(traceback.trim_end());
+            let details = serde_json::json!({ "traceback": tail(&traceback) });
             fault.with_details(Json::from_value(&details))
         }
         _ => fault,

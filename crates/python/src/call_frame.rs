@@ -7,6 +7,7 @@ use hookgate_core::{Fault, FaultKind, HookCall, Json, Request, RequestView, Stat
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::credentials;
 use crate::worker::{begin_frame, finish_frame};
 
 /// What a frame needs besides payload and state, generously.
@@ -23,9 +24,6 @@ struct Identity<'a> {
     content_type: &'a Option<String>,
     metadata: BTreeMap<String, &'a RawValue>,
 }
-
-/// The slot of tokens, which the framework has no place for: they go no further than they are used.
-const TOKENS: &str = "raw_credentials";
 
 /// The whole frame of call number `id`, with the side-channel slots if the hook takes them.
 pub(crate) fn encode(id: u64, call: &HookCall, extensions: bool) -> Result<Vec<u8>, Fault> {
@@ -46,7 +44,11 @@ pub(crate) fn encode(id: u64, call: &HookCall, extensions: bool) -> Result<Vec<u
     if extensions && !call.extensions.is_empty() {
         frame.extend_from_slice(br#","extensions":"#);
         let slots = call.extensions.iter();
-        write_members(&mut frame, slots.filter(|(slot, _)| *slot != TOKENS)).map_err(failed)?;
+        write_members(
+            &mut frame,
+            slots.filter(|(slot, _)| *slot != credentials::SLOT),
+        )
+        .map_err(failed)?;
     }
     frame.extend_from_slice(br#","state":"#);
     write_map(&mut frame, call.request.private()).map_err(failed)?;

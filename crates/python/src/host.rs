@@ -208,6 +208,7 @@ impl PythonHost {
             }),
             sandbox,
             notes,
+            granted: spec.permissions.data,
         }))
     }
 

@@ -49,6 +49,7 @@
 
 mod answer;
 mod call_frame;
+mod credentials;
 mod entry;
 mod environment;
 mod host;
@@ -59,6 +60,7 @@ mod provision;
 mod requirements;
 mod sandbox;
 mod supervisor;
+mod tokens;
 mod worker;
 
 pub use environment::{

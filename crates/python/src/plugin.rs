@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
-use hookgate_core::{Answer, EnvironmentInfo, Fault, HookCall, Plugin, PluginInfo};
+use hookgate_core::{Answer, Capabilities, EnvironmentInfo, Fault, HookCall, Plugin, PluginInfo};
 
 use crate::answer;
+use crate::credentials;
 use crate::environment::{Environment, UseLock};
 use crate::supervisor::Supervisor;
 
@@ -19,6 +20,8 @@ pub(crate) struct PythonPlugin {
     pub(crate) info: Option<EnvironmentInfo>,
     /// None for a stub.
     pub(crate) environment: Option<InUse>,
+    /// What it may see; the tokens among it are the host's part.
+    pub(crate) granted: Capabilities,
 }
 
 /// The environment that the workers of a plugin run in, for as long as the plugin is loaded.
@@ -44,6 +47,23 @@ impl PythonPlugin {
         }
         fault
     }
+
+    async fn ask(&self, call: &HookCall) -> Result<Answer, Fault> {
+        let tokens = self.supervisor.tokens();
+        let lent = credentials::lend(call, self.granted)?;
+        let (sent, lent) = match lent {
+            Some(lent) => (lent.call, lent.tokens),
+            None => (call.clone(), Vec::new()),
+        };
+        // From before it is sent until the call is over, whichever way.
+        let _held = (!lent.is_empty()).then(|| tokens.hold(lent));
+        let worker = self.supervisor.worker(call.deadline).await;
+        let worker = worker.map_err(|fault| self.explained(fault))?;
+        let body = worker.ask(&sent).await?;
+        let answer = answer::read(&body, call, tokens)?;
+        self.supervisor.succeeded();
+        Ok(answer)
+    }
 }
 
 impl Plugin for PythonPlugin {
@@ -66,12 +86,8 @@ impl Plugin for PythonPlugin {
 
     fn call(&self, call: HookCall) -> BoxFuture<'_, Result<Answer, Fault>> {
         Box::pin(async move {
-            let worker = self.supervisor.worker(call.deadline).await;
-            let worker = worker.map_err(|fault| self.explained(fault))?;
-            let body = worker.ask(&call).await?;
-            let answer = answer::read(&body, &call)?;
-            self.supervisor.succeeded();
-            Ok(answer)
+            let answered = self.ask(&call).await;
+            answered.map_err(|fault| self.supervisor.tokens().hide_in(fault))
         })
     }
 

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout_at};
 
+use crate::tokens::Tokens;
 use crate::worker::{Launch, StartError, Worker};
 
 type Started = Result<Arc<Worker>, Arc<StartError>>;
@@ -102,6 +103,11 @@ impl Supervisor {
     /// Answers that came too late, over all workers.
     pub(crate) fn late_answers(&self) -> u64 {
         self.launch.late().load(Ordering::Relaxed)
+    }
+
+    /// The tokens it was lent, over all workers.
+    pub(crate) fn tokens(&self) -> &Arc<Tokens> {
+        self.launch.tokens()
     }
 
     /// `ready`, `restarting` or `failed`.

@@ -98,6 +98,7 @@ impl Worker {
             child.stderr.take(),
             Arc::clone(&launch.plugin),
             Arc::clone(calls.log()),
+            Arc::clone(&launch.tokens),
         ));
         let reader = tokio::spawn(calls::read(
             child.stdout.take(),

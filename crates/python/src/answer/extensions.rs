@@ -7,9 +7,10 @@ use hookgate_core::{Document, Draft, EditRules, Edits, HookCall, Json, Pointer, 
 
 use super::json;
 use super::wire::Edit;
+use crate::tokens::Tokens;
 
 /// Takes over what the plugin changed, as far as it may.
-pub(super) fn merge(changes: &[Edit<'_>], call: &HookCall, draft: &mut Draft) {
+pub(super) fn merge(changes: &[Edit<'_>], call: &HookCall, draft: &mut Draft, tokens: &Tokens) {
     if changes.is_empty() {
         return;
     }
@@ -21,18 +22,18 @@ pub(super) fn merge(changes: &[Edit<'_>], call: &HookCall, draft: &mut Draft) {
     let mut edits = Edits::new(Document::new(call.extensions.to_json()), rules);
     for edit in changes {
         if let Err(refusal) = apply(edit, &mut edits) {
-            refused(call, &draft.refuse_extension(refusal));
+            refused(call, &draft.refuse_extension(refusal), tokens);
         }
     }
     match Json::parse(edits.apply().text().to_string()) {
         Ok(returned) => {
             for refusal in draft.merge_extensions(&returned) {
-                refused(call, &refusal);
+                refused(call, &refusal, tokens);
             }
         }
         Err(error) => {
             let refusal = Refusal::invalid(format!("the extensions are not I-JSON: {error}"));
-            refused(call, &draft.refuse_extension(refusal));
+            refused(call, &draft.refuse_extension(refusal), tokens);
         }
     }
 }
@@ -47,6 +48,8 @@ fn apply(edit: &Edit<'_>, edits: &mut Edits) -> Result<(), Refusal> {
     }
 }
 
-fn refused(call: &HookCall, refusal: &Refusal) {
+fn refused(call: &HookCall, refusal: &Refusal, tokens: &Tokens) {
+    let refusal = refusal.to_string();
+    let refusal = tokens.hide(&refusal);
     tracing::warn!(hook = %call.hook, request = %call.request.id(), "a plugin's change of the extensions was refused: {refusal}");
 }

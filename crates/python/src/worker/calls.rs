@@ -19,6 +19,7 @@ use super::frames::{self, Incoming};
 use super::log::LogTail;
 use super::{Death, Launch, ProcessGroup, Started};
 use crate::limits::READ_BYTES;
+use crate::tokens::Tokens;
 
 /// A frame on its way to the worker.
 pub(super) struct Outgoing {
@@ -99,6 +100,7 @@ pub(super) struct Calls {
     unsettled: watch::Sender<usize>,
     late: Arc<AtomicU64>,
     log: Arc<LogTail>,
+    tokens: Arc<Tokens>,
     cancel_grace: Duration,
     runtime: Handle,
 }
@@ -118,6 +120,7 @@ impl Calls {
             unsettled: watch::Sender::new(0),
             late: Arc::clone(&launch.late),
             log: Arc::default(),
+            tokens: Arc::clone(&launch.tokens),
             cancel_grace: launch.supervision.cancel_grace,
             runtime: Handle::current(),
         }
@@ -205,7 +208,9 @@ impl Calls {
     /// Ends the process group; the first cause given is the one told.
     pub(super) fn kill(&self, cause: impl Into<String>) {
         self.alive.store(false, Ordering::Release);
-        self.lock().killed_for.get_or_insert_with(|| cause.into());
+        // A cause may repeat what the worker sent.
+        let cause = self.tokens.hide(&cause.into()).into_owned();
+        self.lock().killed_for.get_or_insert(cause);
         self.group.kill();
     }
 

@@ -17,6 +17,7 @@ use tokio::process::{Child, Command};
 use super::{StartError, sources};
 use crate::limits::Supervision;
 use crate::sandbox::Confinement;
+use crate::tokens::Tokens;
 
 /// The protocol this library and its worker speak.
 const PROTOCOL: u32 = 2;
@@ -30,6 +31,8 @@ pub(crate) struct Launch {
     pub(super) supervision: Supervision,
     /// Counted over all workers of the plugin.
     pub(super) late: Arc<AtomicU64>,
+    /// What its workers were lent and may not show.
+    pub(super) tokens: Arc<Tokens>,
     executable: PathBuf,
     boot: Arc<str>,
     workdir: PathBuf,
@@ -95,6 +98,7 @@ impl Launch {
             memory_bytes: spec.limits.memory_bytes,
             supervision,
             late: Arc::default(),
+            tokens: Arc::default(),
             executable,
             boot: boot.unwrap_or_else(|| sources::BOOT.into()),
             workdir: workdir.unwrap_or_else(|| scratch.path().to_owned()),
@@ -129,6 +133,10 @@ impl Launch {
     /// Whether a worker may have children.
     pub(super) fn lets_start_processes(&self) -> bool {
         self.confinement.lets_start_processes()
+    }
+
+    pub(crate) fn tokens(&self) -> &Arc<Tokens> {
+        &self.tokens
     }
 
     /// Starts the process: no site code, no bytecode written, an environment of what was granted.
@@ -259,11 +267,18 @@ fn capabilities(spec: &PluginSpec) -> Vec<&'static str> {
     let (unknown, known): (Vec<_>, Vec<_>) = granted
         .iter()
         .partition(|one| UNKNOWN_TO_FRAMEWORK.contains(one));
-    if !unknown.is_empty() {
+    // Tokens reach a class in its payloads.
+    let tokens = [
+        Capability::ReadDelegatedTokens,
+        Capability::ReadInboundCredentials,
+    ];
+    let useless = unknown.iter().filter(|one| !tokens.contains(one));
+    let useless: Vec<_> = useless.collect();
+    if !useless.is_empty() {
         tracing::warn!(
             plugin = %spec.name,
             "a Python class sees nothing of what these data grants show, its framework has no place for it: {}",
-            unknown.iter().map(|one| one.as_str()).collect::<Vec<_>>().join(", ")
+            useless.iter().map(|one| one.as_str()).collect::<Vec<_>>().join(", ")
         );
     }
     known.into_iter().map(Capability::as_str).collect()

@@ -10,6 +10,7 @@ use tokio::process::ChildStderr;
 use tokio::time::{Instant, sleep_until};
 
 use crate::limits::{LOG_LINE_BYTES, LOG_TAIL_LINES};
+use crate::tokens::{Scrubber, Tokens};
 
 /// A worker's output has no call it belongs to, so the budget of a call is given to each second.
 const WINDOW: Duration = Duration::from_secs(1);
@@ -38,8 +39,13 @@ impl LogTail {
 }
 
 /// Reads stderr to its end. Never slower than the plugin writes: what is over the budget is counted
-/// and dropped.
-pub(super) async fn follow(stderr: Option<ChildStderr>, plugin: Arc<str>, tail: Arc<LogTail>) {
+/// and dropped. Tokens are hidden before anything else: neither a line's limit nor a read tears one.
+pub(super) async fn follow(
+    stderr: Option<ChildStderr>,
+    plugin: Arc<str>,
+    tail: Arc<LogTail>,
+    tokens: Arc<Tokens>,
+) {
     let Some(mut stderr) = stderr else { return };
     let mut piece = vec![0; LOG_LINE_BYTES];
     let mut lines = Lines {
@@ -50,6 +56,7 @@ pub(super) async fn follow(stderr: Option<ChildStderr>, plugin: Arc<str>, tail: 
         left: LOG_BYTES_PER_CALL,
         dropped: 0,
     };
+    let mut scrubber = Scrubber::default();
     let mut window = Instant::now() + WINDOW;
     loop {
         let read = tokio::select! {
@@ -66,7 +73,16 @@ pub(super) async fn follow(stderr: Option<ChildStderr>, plugin: Arc<str>, tail: 
             lines.next_window();
             window = Instant::now() + WINDOW;
         }
-        lines.take(&piece[..bytes]);
+        let text = match tokens.finder() {
+            Some(finder) => scrubber.take(&finder, &piece[..bytes]),
+            None => scrubber.take_all(&piece[..bytes]),
+        };
+        lines.take(&text);
+    }
+    if let Some(finder) = tokens.finder() {
+        lines.take(&scrubber.finish(&finder));
+    } else {
+        lines.take(&scrubber.take_all(&[]));
     }
     lines.end_line();
     lines.next_window();

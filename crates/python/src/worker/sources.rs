@@ -43,6 +43,7 @@ modules! {
     "hookgate_worker.plain": "plain",
     "hookgate_worker.results": "results",
     "hookgate_worker.start": "start",
+    "hookgate_worker.tokens": "tokens",
     "hookgate_worker.typed_content": "typed_content",
 }
 

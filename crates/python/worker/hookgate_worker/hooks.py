@@ -6,6 +6,7 @@ from cpex.framework.base import HookRef
 from cpex.framework.decorator import get_hook_metadata
 from cpex.framework.hooks.registry import get_hook_registry
 
+from hookgate_worker import tokens  # noqa: F401  registers the hooks about tokens
 from hookgate_worker.log_output import describe
 from hookgate_worker.typed_content import typed_member
 

@@ -5,7 +5,7 @@ from cpex.framework.extensions.extensions import Extensions
 from cpex.framework.models import PluginViolation
 from pydantic import BaseModel, ValidationError
 
-from hookgate_worker import extensions
+from hookgate_worker import extensions, tokens
 from hookgate_worker.differences import edits_between
 from hookgate_worker.log_output import log
 from hookgate_worker.plain import plain, whole
@@ -82,11 +82,17 @@ def _modified(modified, hook, sent_again):
     """Edits for a payload; the value itself where the hook's result is of another type."""
     if not isinstance(modified, hook.payload_type):
         if hook.result_type is not None:
-            return {"result": whole(_fitted(modified, hook.result_type, hook))}
+            modified = _fitted(modified, hook.result_type, hook)
+            return {"result": tokens.revealed(hook.name, modified, whole(modified))}
         modified = _fitted(modified, hook.payload_type, hook)
     sent = sent_again()["payload"]
-    before = plain(hook.payload(sent))
-    return {"edits": edits_between(before, plain(modified), sent)}
+    before = hook.payload(sent)
+    if name := tokens.changed_secret(before, modified):
+        raise ResultError(
+            f"{name} of the payload that hook '{hook.name}' returned is another secret: a payload takes none back\n"
+            f"hint: return a new token in the hook's own result, such as DelegationResult(delegated_token=...)"
+        )
+    return {"edits": edits_between(plain(before), plain(modified), sent)}
 
 
 def _fitted(modified, wanted, hook, member="modified_payload"):
