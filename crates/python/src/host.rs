@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
-use hookgate_core::config::{PluginKind, PluginSpec};
+use hookgate_core::config::{PluginKind, PluginSpec, WorkerKind};
 use hookgate_core::{EnvironmentInfo, Host, LoadError, Plugin};
 use tokio::sync::OnceCell;
 
@@ -126,6 +126,7 @@ impl PythonHost {
     }
 
     async fn load_plugin(&self, spec: PluginSpec) -> Result<Arc<dyn Plugin>, LoadError> {
+        refuse_what_is_not_built(&spec)?;
         let entry = Entry::of(&spec)?;
         let provider = self.provider().await;
         let mut class = class_place(&spec)?;
@@ -228,6 +229,19 @@ impl Host for PythonHost {
     fn load(&self, spec: PluginSpec) -> BoxFuture<'_, Result<Arc<dyn Plugin>, LoadError>> {
         Box::pin(self.load_plugin(spec))
     }
+}
+
+/// Keys that configurations may have and this version does nothing for: better no plugin than one that is kept
+/// in another way than its entry says.
+fn refuse_what_is_not_built(spec: &PluginSpec) -> Result<(), LoadError> {
+    let python = &spec.python;
+    let asked = match () {
+        () if python.worker != WorkerKind::Hookgate => format!("worker: {}", python.worker),
+        () if python.workers != 1 => format!("workers: {}", python.workers),
+        () if python.idempotent => "idempotent: true".to_owned(),
+        () => return Ok(()),
+    };
+    Err(LoadError::new(format!("not supported yet: {asked}")).hint("remove the key"))
 }
 
 fn class_place(spec: &PluginSpec) -> Result<ClassPlace<'_>, LoadError> {

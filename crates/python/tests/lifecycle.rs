@@ -6,6 +6,7 @@ mod stub;
 use std::time::Duration;
 
 use hookgate_core::FaultKind;
+use hookgate_core::config::{PythonOptions, WorkerKind};
 use serde_json::json;
 use stub::{Lifeline, Rig, Setup, marks};
 
@@ -21,6 +22,30 @@ async fn shutdown_lets_the_plugin_end_itself() {
         "shut down"
     );
     lifeline.ended().await;
+}
+
+/// An entry that asks for what is not there is not run as if it had not asked.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_built_is_refused() {
+    let asked: [(&str, fn(&mut PythonOptions)); 3] = [
+        ("worker: framework", |python| {
+            python.worker = WorkerKind::Framework;
+        }),
+        ("workers: 2", |python| python.workers = 2),
+        ("idempotent: true", |python| python.idempotent = true),
+    ];
+    for (asked, ask) in asked {
+        let mut setup = Setup::new(json!({}));
+        ask(&mut setup.spec.python);
+        let Err(report) = setup.try_build().await else {
+            panic!("{asked}: it loaded");
+        };
+        let told = report.to_string();
+        assert!(
+            told.contains(&format!("not supported yet: {asked}")),
+            "{told}"
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
