@@ -8,10 +8,11 @@
 //!
 //! # Method
 //!
-//! A row is the median of five runs; in each run our side and theirs take turns of some milliseconds, so
-//! that whatever else the machine does falls on both. A row about an instance that waits ready has a
-//! stock that lasts for one turn, filled between turns. The whole is done three times, and the program
-//! exits 0 only if every row meets its target each time. Ratios are to be read, not nanoseconds.
+//! A row is the median of five runs; in each run our side and theirs take turns of some milliseconds at most,
+//! so that whatever else the machine does falls on both, and a run's figure is the lower quartile of its
+//! turns. A row about an instance that waits ready has a stock that lasts for one turn, filled between turns.
+//! The whole is done three times, and the program exits 0 only if every row meets its target each time.
+//! Ratios are to be read, not nanoseconds.
 
 mod clock;
 mod ours;

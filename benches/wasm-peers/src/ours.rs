@@ -16,10 +16,11 @@ use tokio::runtime::Runtime;
 use crate::HOOK;
 use crate::clock::Calls;
 
-/// Instances that wait ready, and with them the calls of one turn, at most.
-pub const STOCK: u32 = 200;
+/// Instances that wait ready, and with them the calls of one turn, at most. Few, as in use: a thousand of them
+/// would measure how slow memory is that nobody has touched for long.
+pub const STOCK: u32 = 64;
 /// Calls of one turn: the stock lasts for them, and for no wake-up of who fills it.
-pub const TURN_CALLS: usize = 90;
+pub const TURN_CALLS: usize = 28;
 
 /// A component's spec.
 pub fn spec(
