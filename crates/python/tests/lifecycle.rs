@@ -27,7 +27,8 @@ async fn shutdown_lets_the_plugin_end_itself() {
 /// An entry that asks for what is not there is not run as if it had not asked.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_built_is_refused() {
-    let asked: [(&str, fn(&mut PythonOptions)); 3] = [
+    type Ask = fn(&mut PythonOptions);
+    let asked: [(&str, Ask); 3] = [
         ("worker: framework", |python| {
             python.worker = WorkerKind::Framework;
         }),

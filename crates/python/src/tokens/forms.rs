@@ -56,7 +56,7 @@ fn base64(token: &[u8], before: usize, alphabet: &[u8; 64]) -> (Vec<u8>, Option<
     };
     let (first, whole) = ((before * 8).div_ceil(6), bits / 6);
     let inside: Vec<u8> = (first..whole).map(character).collect();
-    let at_end = (bits % 6 != 0).then(|| (first..=whole).map(character).collect());
+    let at_end = (!bits.is_multiple_of(6)).then(|| (first..=whole).map(character).collect());
     (inside, at_end)
 }
 
