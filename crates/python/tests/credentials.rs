@@ -122,6 +122,8 @@ impl Rig {
         spec.base_dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
         spec.permissions.data = grants.iter().copied().collect();
         spec.limits.timeout = LONG;
+        // One of its prints is a child's.
+        spec.permissions.processes = true;
         spec.on_error = OnError::Fail;
         let mut config = Config::default();
         config.plugins = vec![spec];
