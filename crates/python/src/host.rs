@@ -235,11 +235,14 @@ impl Host for PythonHost {
 /// in another way than its entry says.
 fn refuse_what_is_not_built(spec: &PluginSpec) -> Result<(), LoadError> {
     let python = &spec.python;
-    let asked = match () {
-        () if python.worker != WorkerKind::Hookgate => format!("worker: {}", python.worker),
-        () if python.workers != 1 => format!("workers: {}", python.workers),
-        () if python.idempotent => "idempotent: true".to_owned(),
-        () => return Ok(()),
+    let asked = if python.worker != WorkerKind::Hookgate {
+        format!("worker: {}", python.worker)
+    } else if python.workers != 1 {
+        format!("workers: {}", python.workers)
+    } else if python.idempotent {
+        "idempotent: true".to_owned()
+    } else {
+        return Ok(());
     };
     Err(LoadError::new(format!("not supported yet: {asked}")).hint("remove the key"))
 }

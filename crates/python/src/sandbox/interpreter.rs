@@ -55,9 +55,11 @@ struct Said {
 }
 
 impl InterpreterPlaces {
-    /// Asks the interpreter at `executable`, with the variables it will run with.
+    /// Asks the interpreter at `executable`, with the variables it will run with. What a link leads to is run,
+    /// not the link: beside that lies the `pyvenv.cfg` of the environment, which may come with the plugin and
+    /// name a standard library of its own, and nothing is confined yet.
     pub(super) async fn ask(executable: &Path) -> io::Result<Self> {
-        let mut command = Command::new(executable);
+        let mut command = Command::new(executable.canonicalize()?);
         command.args(["-I", "-S", "-B", "-c", PROBE]);
         command.env_clear().env("LC_ALL", "C.UTF-8");
         command.stdin(Stdio::null()).kill_on_drop(true);

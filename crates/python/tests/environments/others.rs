@@ -303,7 +303,11 @@ async fn nothing_of_a_plugins_folder_runs_before_it_is_confined() {
         .expect("a name")
         .to_string_lossy()
         .into_owned();
-    let touch = format!("open({:?}, 'w')\n", ran.display().to_string());
+    // With what there is before `open` is.
+    let touch = format!(
+        "import posix; posix.close(posix.open({:?}, posix.O_CREAT | posix.O_WRONLY))\n",
+        ran.display().to_string()
+    );
     for module in ["os", "encodings/__init__", "site", "json/__init__"] {
         legacy.rig.write(
             &format!("plugins/pkg/home/lib/{version}/{module}.py"),
@@ -319,6 +323,10 @@ async fn nothing_of_a_plugins_folder_runs_before_it_is_confined() {
     )
     .expect("a file");
     assert_eq!(legacy.judged(&spec).await, Ok(()));
+    assert!(!ran.exists());
+    // Nor where a worker is started: what it runs of it, it runs confined, and cannot write there.
+    let loaded = legacy.rig.host().load(spec.clone()).await;
+    assert!(loaded.is_err(), "it has no standard library");
     assert!(!ran.exists());
     // An interpreter of its own.
     let interpreter = legacy.path.join("bin/python");
