@@ -187,7 +187,7 @@ fn check(kernel: Kernel, spec: &PluginSpec) -> Result<(), LoadError> {
         Some(why) => Err(LoadError::new(format!(
             "the sandbox that `strict` asks for is not possible on this system: {why}"
         ))
-        .hint("write `python: {sandbox: best_effort}`, and the plugin runs with what there is")),
+        .hint("write `sandbox: best_effort`, and the plugin runs with what there is")),
         None => Ok(()),
     }
 }
@@ -350,7 +350,7 @@ mod tests {
             });
             assert_eq!(message, wanted.as_deref());
             if let Err(error) = checked {
-                let hint = "write `python: {sandbox: best_effort}`, and the plugin runs with what there is";
+                let hint = "write `sandbox: best_effort`, and the plugin runs with what there is";
                 assert_eq!(error.hint.as_deref(), Some(hint));
             }
         }

@@ -107,7 +107,8 @@ impl EnvironmentError {
         let private = "set HOOKGATE_ENV_DIR to a private folder";
         match self {
             _ if self.no_room() => {
-                "make room on the store's disk, or set HOOKGATE_ENV_DIR to a folder with more".into()
+                "make room on the store's disk, or set HOOKGATE_ENV_DIR to a folder with more"
+                    .into()
             }
             Self::Store { .. } => {
                 "set HOOKGATE_ENV_DIR to a folder that this user can write to".into()
@@ -126,7 +127,7 @@ impl EnvironmentError {
             }
             Self::Start { .. } => "set HOOKGATE_UV to the uv to use, or unset it to use pip".into(),
             Self::Install { said, .. } if wants_to_build(said) => {
-                "name a version that has a wheel for this Python, or write `python: {allow_build: true}` \
+                "name a version that has a wheel for this Python, or write `allow_build: true` \
                  if its build may run code"
                     .into()
             }

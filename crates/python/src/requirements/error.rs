@@ -49,9 +49,7 @@ impl RequirementsError {
             Self::Option(_) => {
                 "put options into a file and name it with `requirements_file: FILE`".into()
             }
-            Self::Builds(_) => {
-                "name a wheel, or write `python: {allow_build: true}` if it may".into()
-            }
+            Self::Builds(_) => "name a wheel, or write `allow_build: true` if it may".into(),
             Self::Unhashed(line) => format!(
                 "put `{line}` and what it needs into the file, with hashes: `uv pip compile --generate-hashes`"
             ),

@@ -114,7 +114,7 @@ async fn what_builds_is_refused_before_anything_runs() {
             "{}",
             error.message
         );
-        let hint = "name a wheel, or write `python: {allow_build: true}` if it may";
+        let hint = "name a wheel, or write `allow_build: true` if it may";
         assert_eq!(error.hint.as_deref(), Some(hint));
     }
     assert!(!ran.exists() && !rig.options.store.exists());
